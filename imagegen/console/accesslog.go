@@ -10,16 +10,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// loggingWriter is an answer on its way, for the line of its request in the log.
+// loggingWriter is the ResponseWriter that every handler gets. It records what the log says about the answer.
 type loggingWriter struct {
 	http.ResponseWriter
 	began  time.Time
-	page   *page // that answers; nil: a static file
-	status int   // 0: not begun
-	bytes  int64
+	page   *page // set by Console.handler; nil: a static file
+	status int   // 0: the answer has not begun
+	bytes  int64 // of the body, as far as they were accepted
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController reach the connection's deadlines.
 func (x *loggingWriter) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -40,7 +40,7 @@ func (x *loggingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadFrom implements io.ReaderFrom, so that the system can copy a file to the connection by itself.
+// ReadFrom implements io.ReaderFrom: io.Copy then hands a file down to the connection, where the kernel can copy it.
 func (x *loggingWriter) ReadFrom(r io.Reader) (int64, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
@@ -50,16 +50,17 @@ func (x *loggingWriter) ReadFrom(r io.Reader) (int64, error) {
 	return n, err
 }
 
-// logRequest writes the line of a request, with the route instead of the path: that of a link is a secret.
+// logRequest logs a request. It logs the route instead of the path, since the path of a link contains its secret.
 func (c *Console) logRequest(x *loggingWriter, r *http.Request) {
-	route, level := "static/{version}/{file...}", slog.LevelDebug // many, and of no interest
+	route, level := "static/{version}/{file...}", slog.LevelDebug // there are many, and nobody looks for them
 	var user imagegen.UserID
 	if p := x.page; p != nil {
 		_, route, _ = strings.Cut(p.route.pattern, " ")
 		route, level, user = strings.TrimSuffix(route, "{$}"), p.logLevel(x.status), p.person.ID
 	}
+	// The two catch-all routes have the pattern "/".
 	if route = c.cfg.Path + route; strings.HasSuffix(route, "//") {
-		route = "" // none fits
+		route = "" // no route matched
 	}
 	if !c.cfg.Log.Enabled(r.Context(), level) {
 		return
@@ -78,8 +79,8 @@ func (c *Console) logRequest(x *loggingWriter, r *http.Request) {
 	c.cfg.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// logLevel is how loud a page's request is in the log. What a page that is left open asks again and
-// again is of no interest.
+// logLevel is the level at which a page's request is logged. What an open page asks for again and again is logged for
+// debugging only. A 503 is no error: the service is busy, and says so.
 func (p *page) logLevel(status int) slog.Level {
 	switch {
 	case status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable:

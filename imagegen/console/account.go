@@ -10,35 +10,37 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// accountView is what account.html is given.
+// accountView is the data of account.html.
 type accountView struct {
 	Form      *form
 	Person    person
 	Balance   imagegen.Balance
 	Login     account.Login
-	Connected bool // with the provider
+	Connected bool // with the identity provider
 	Passkeys  []account.Passkey
-	CanMake   bool // passkeys
+	CanMake   bool // the service is set up for passkeys
 	SignIns   []signInLine
 }
 
-// signInLine is one browser in the list.
+// signInLine is one sign-in in the list.
 type signInLine struct {
 	ID        string
 	Browser   string
 	CreatedAt time.Time
 	SeenAt    time.Time
-	This      bool
+	This      bool // the sign-in of this request
 }
 
-// Idle is how long a browser stays signed in without use.
+// Idle is how long a browser stays signed in without use, in words.
 func (accountView) Idle() string { return count(int(idleTimeout/time.Minute), "minute", "minutes") }
 
-// Absolute is how long it does in any case.
+// Absolute is how long it stays signed in at most, in words.
 func (accountView) Absolute() string { return count(int(absoluteTimeout/time.Hour), "hour", "hours") }
 
 func (c *Console) account(p *page) error { return c.showAccount(p, http.StatusOK, filled()) }
 
+// showAccount renders the page with one form, which may have faults. Sign-ins are listed newest first, without those
+// that have timed out and are still in the store.
 func (c *Console) showAccount(p *page, status int, f *form) error {
 	ss, err := c.cfg.Logins.SignIns(p.context(), p.person.ID)
 	if err != nil {
@@ -66,7 +68,8 @@ func (c *Console) showAccount(p *page, status int, f *form) error {
 	return p.renderStatus(status, "account", v)
 }
 
-// changePassword asks for the present password: who finds a browser open cannot take the account over.
+// changePassword asks for the present password even shortly after a confirmation: whoever finds a browser open cannot
+// take the account over. The new password ends all sign-ins, so this browser gets a new one.
 func (c *Console) changePassword(p *page) error {
 	f, err := p.form()
 	if err != nil {
@@ -82,6 +85,7 @@ func (c *Console) changePassword(p *page) error {
 	if !f.valid() {
 		return c.showAccount(p, http.StatusUnprocessableEntity, f)
 	}
+	// Hashing takes long, so it is done before replacePassword locks and compares.
 	hash, err := c.passwords.Hash(p.context(), chosen)
 	if err != nil {
 		return err
@@ -95,8 +99,8 @@ func (c *Console) changePassword(p *page) error {
 	return p.done("Your password is changed. You are signed out everywhere else.", "account")
 }
 
-// replacePassword sets a password that was asked for with the present one, unless that is no longer the
-// present one: a link that was used meanwhile counts.
+// replacePassword sets a password, unless the present one has changed since it was checked: if a link was used
+// meanwhile, the link wins, and errPasswordChanged is returned.
 func (c *Console) replacePassword(p *page, present account.Login, hash string) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -111,7 +115,8 @@ func (c *Console) replacePassword(p *page, present account.Login, hash string) e
 	return c.cfg.Logins.SetLogin(p.context(), now)
 }
 
-// checkPassword blames a field unless it holds the person's password, and returns their login.
+// checkPassword checks that a field holds the person's password, and returns their login. If it does not, or there were
+// too many attempts, the field has a fault. Wrong passwords count against the limits on sign-ins.
 func (c *Console) checkPassword(p *page, f *form, name string) (account.Login, error) {
 	a, err := c.newAttempt(p, p.person.Name)
 	if err != nil {
@@ -127,7 +132,7 @@ func (c *Console) checkPassword(p *page, f *form, name string) (account.Login, e
 	return a.login, err
 }
 
-// endSignIns signs the person out in one browser, or in all but this one.
+// endSignIns signs the person out in one browser or, if the form names none, in all except this one.
 func (c *Console) endSignIns(p *page) error {
 	f, err := p.form()
 	if err != nil {
@@ -139,7 +144,7 @@ func (c *Console) endSignIns(p *page) error {
 	}
 	one := f.Value("signin")
 	end := p.among(ss, one)
-	switch { // to name none would end all
+	switch { // the store would end all sign-ins if it were given none
 	case len(end) == 0 && one != "":
 		return p.done("It is signed out already.", "account")
 	case len(end) == 0:
@@ -151,7 +156,8 @@ func (c *Console) endSignIns(p *page) error {
 	return p.done("Signed out in "+count(len(end), "browser", "browsers")+".", "account")
 }
 
-// among finds one of the sign-ins that have not ended; with "", all of those but this browser's.
+// among returns those of the sign-ins that have not ended and have the hash one, in hexadecimal; with "", all but this
+// browser's.
 func (p *page) among(ss []account.SignIn, one string) (found [][32]byte) {
 	for _, s := range ss {
 		named := one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.person.signIn.Hash

@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// act says who does what is done with the request from now on: the zero User is somebody who is not
-// signed in.
+// act sets the actor for the audit trail: whatever is done with the request's context from now on is recorded under
+// this user. The zero User is somebody who is not signed in.
 func (p *page) act(u imagegen.User) {
 	a := account.Actor{Via: account.ViaConsole, Name: u.Name, User: u.ID}
 	if at := p.c.address(p.r); at.IsValid() {
@@ -20,7 +20,7 @@ func (p *page) act(u imagegen.User) {
 	p.r = p.r.WithContext(account.WithActor(p.context(), a))
 }
 
-// viewed notes that an operator looks at what is another's: without that it is not shown.
+// viewed records that an operator looks at the data of another user. If that fails, the caller must not show them.
 func (p *page) viewed(u imagegen.User) error {
 	t := p.c.cfg.Engine.Trail()
 	if t == nil || u.ID == p.person.ID {
@@ -29,17 +29,20 @@ func (p *page) viewed(u imagegen.User) error {
 	return t.Note(p.context(), account.TrailRow{Act: account.ActUserView, Target: string(u.ID), User: u.ID, Outcome: account.TrailDone})
 }
 
-// countTime is how long it may take to count a failed sign-in.
+// countTime bounds how long counting a failed sign-in may take, and so how long its goroutine lives.
 const countTime = 10 * time.Second
 
-// signInFailed counts a sign-in that failed. A name that is nobody's is not told: some type their password
-// in its place. Nobody waits for it: how long it takes would tell whether the name is somebody's.
+// signInFailed counts a failed sign-in in the audit trail. A name that no user has is not recorded, since some people
+// type their password there; "" counts for no user. It does not wait for the count, which outlives the request: the
+// time the count takes would tell whether there is such a user. A failure to count is logged and changes nothing
+// else.
 func (p *page) signInFailed(name string) {
 	c, t := p.c, p.c.cfg.Engine.Trail()
 	if t == nil {
 		return
 	}
 	from := prefix(c.address(p.r))
+	// What the goroutine needs of the request is read here: the request is over when it runs.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.context()), countTime)
 	go func() {
 		defer cancel()
@@ -50,7 +53,8 @@ func (p *page) signInFailed(name string) {
 	}()
 }
 
-// prefix is the network of an address; the zero one, if nobody knows the address.
+// prefix is the network by which failed sign-ins are counted: an IPv4 address or a /64. It is invalid if the address is
+// unknown.
 func prefix(a netip.Addr) netip.Prefix {
 	n, bits := clientaddr.Network(a), 32
 	if n.Is6() {

@@ -9,16 +9,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// pendingSignIn is the sign-in of somebody who has proved who they are, but for a passkey.
+// pendingSignIn is the sign-in of somebody who has proved their identity, except by a passkey.
 type pendingSignIn struct {
 	user      imagegen.UserID
-	password  string    // the hash that was checked
-	confirmed time.Time // see Console.begin
-	next      string    // where to go then
-	message   string    // for the next page; "": none
+	password  string    // the hash that was checked; createSignIn compares it again
+	confirmed time.Time // as for createSignIn
+	next      string    // the page to go to afterwards
+	message   string    // to show there; "": none
 }
 
-// admit signs a user in; who has a passkey is asked for it first.
+// admit signs a user in, or asks for a passkey first if the user has one. Every way to sign in ends here, whether by
+// password, link or provider, so that none gets around the passkey.
 func (p *page) admit(e pendingSignIn) error {
 	have, err := p.c.cfg.Logins.Passkeys(p.context(), e.user)
 	if err != nil {
@@ -38,6 +39,7 @@ func (p *page) admit(e pendingSignIn) error {
 	return p.render("passkey", ask)
 }
 
+// completeSignIn creates the sign-in and redirects.
 func (p *page) completeSignIn(e pendingSignIn) error {
 	if err := p.createSignIn(e.user, e.password, e.confirmed); err != nil {
 		return err
@@ -48,7 +50,8 @@ func (p *page) completeSignIn(e pendingSignIn) error {
 	return p.send(e.next)
 }
 
-// signInByPasskey ends a sign-in for which a passkey was asked.
+// signInByPasskey completes a sign-in for which admit has asked for a passkey. The ceremony is used up in any case;
+// after a failure the user starts again with the password.
 func (c *Console) signInByPasskey(p *page) error {
 	f, err := p.form()
 	if err != nil {
@@ -58,7 +61,7 @@ func (c *Console) signInByPasskey(p *page) error {
 	if !ok || k.purpose != toSignIn {
 		return p.signInAnew("It took too long, or was done already. Sign in again.")
 	}
-	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // a passkey that was used has signed in
+	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // once the use is recorded, finish the sign-in
 	err = p.usedPasskey(f, k)
 	if errors.Is(err, imagegen.ErrInvalidRequest) || errors.Is(err, imagegen.ErrNotFound) {
 		return p.signInAnew("The passkey was not accepted. Sign in again.")
@@ -70,13 +73,14 @@ func (c *Console) signInByPasskey(p *page) error {
 	return p.completeSignIn(k.pending)
 }
 
+// signInAnew shows the sign-in form with a message.
 func (p *page) signInAnew(why string) error {
 	f := filled()
 	f.addFormFault("%s", why)
 	return p.renderStatus(http.StatusUnprocessableEntity, "signin", signInView{f, p.c.cfg.Path})
 }
 
-// lacksPasskey reports whether the person is an operator who has to have a passkey, and has none.
+// lacksPasskey reports whether the person is an operator who must have a passkey and has none.
 func (p *page) lacksPasskey() (bool, error) {
 	if !p.c.cfg.OperatorsNeedPasskey || !p.person.Operator() {
 		return false, nil
@@ -85,7 +89,7 @@ func (p *page) lacksPasskey() (bool, error) {
 	return len(have) == 0, err
 }
 
-// sendForPasskey leads to where one is made.
+// sendForPasskey redirects to the account page, where a passkey can be created. It returns err if that is not nil.
 func (p *page) sendForPasskey(err error) error {
 	if err != nil {
 		return err

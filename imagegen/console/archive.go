@@ -7,8 +7,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// archive answers with all images of one of the person's generations, in one file. They are compressed by themselves
-// and lie in it as they are, so that each is read while it is sent, and none is held.
+// archive answers with a ZIP file of all images of one of the person's generations. Images are compressed already, so
+// they are stored as they are: each is copied while it is sent, and none is held in memory. If an image cannot be read,
+// the answer is cut off.
 func (c *Console) archive(p *page) error {
 	r, err := c.record(p)
 	if err != nil {

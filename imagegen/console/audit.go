@@ -9,13 +9,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// auditing is the audit that the console has asked for and that is under way.
+// auditing is the audit that the console has started, if one is running. Only this process knows of it.
 type auditing struct {
 	mu    sync.Mutex
-	since time.Time // zero: none is
+	since time.Time // when it began; zero: none is running. Guarded by mu
 }
 
-// start runs f in the background, and reports whether it does: one may run already.
+// start runs f in a goroutine of its own, unless another is running, and reports whether it does. The goroutine ends
+// with f; nothing waits for it.
 func (a *auditing) start(now time.Time, f func()) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -36,14 +37,14 @@ func (a *auditing) end() {
 	a.since = time.Time{}
 }
 
-// Since is when the audit that is under way began; zero: none is.
+// Since is when the running audit began; zero: none is running.
 func (a *auditing) Since() time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.since
 }
 
-// startAudit has the books and the images checked while the operator goes on.
+// startAudit starts an audit that outlives the request. The page polls auditState for its end.
 func (c *Console) startAudit(p *page) error {
 	if c.cfg.Operations == nil {
 		return imagegen.ErrNotFound
@@ -60,7 +61,8 @@ func (c *Console) startAudit(p *page) error {
 	return p.done("An audit has begun.", "system")
 }
 
-// audit makes an error of a panic: the process goes on, whatever an implementation does.
+// audit runs an audit and turns a panic into an error: nothing else would recover it in that goroutine, and the process
+// would end.
 func (c *Console) audit(ctx context.Context) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

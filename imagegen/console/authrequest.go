@@ -8,29 +8,35 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// authRequest is a browser that is with the provider. It comes back with a cookie that only this visit set.
+// authRequest is a browser that was sent to the identity provider. It waits in memory for waitTime, under a token that
+// only this browser has, in a cookie: so an answer of the provider counts only in the browser that asked, and once.
 type authRequest struct {
 	purpose purpose
-	signIn  [32]byte      // who is there to connect or to confirm is signed in by it
-	secret  []byte        // of the provider
-	next    string        // where to go then
-	action  pendingAction // that waits for a confirmation
+	signIn  [32]byte      // toConnect, toConfirm: the sign-in that asked, which must also be the one that comes back
+	secret  []byte        // for Provider.Finish
+	next    string        // toSignIn: the page to go to afterwards
+	action  pendingAction // toConfirm: what to do afterwards
 }
 
 // purpose is why somebody proves who they are.
 type purpose int
 
 const (
+	// toSignIn: nobody is signed in yet, or they sign in anew.
 	toSignIn purpose = iota
+	// toConnect: the person wants to sign in by the provider from now on.
 	toConnect
+	// toConfirm: an action of the person needs a fresh proof; see confirmed.
 	toConfirm
+	// toMakePasskey: the person creates a passkey. Only ceremonies have this purpose.
 	toMakePasskey
 )
 
-// authCookie holds the token of a visit.
+// authCookie names the cookie with the token of an authRequest.
 const authCookie = "visit"
 
-// goToProvider sends a browser to the provider. It is a link: a form may lead to no other host.
+// goToProvider sends a browser to the provider, to sign in or for the pending action that the address names. It is a
+// GET, since form-action in the Content-Security-Policy lets no form lead to another host.
 func (c *Console) goToProvider(p *page) error {
 	v := authRequest{next: c.local(p.r.URL.Query().Get("next"))}
 	if token := p.r.URL.Query().Get("pending"); token != "" {
@@ -46,7 +52,7 @@ func (c *Console) goToProvider(p *page) error {
 	return p.sendToProvider(v)
 }
 
-// leave begins a visit.
+// sendToProvider redirects to the provider. Somebody who confirms must authenticate anew there.
 func (p *page) sendToProvider(v authRequest) error {
 	address, secret, err := p.c.cfg.Provider.Begin(p.context(), p.callback(), v.purpose == toConfirm)
 	if err != nil {
@@ -57,10 +63,11 @@ func (p *page) sendToProvider(v authRequest) error {
 	return p.send(address)
 }
 
-// callback is where the provider sends browsers back to.
+// callback is the address to which the provider sends browsers back. It must be registered there.
 func (p *page) callback() string { return p.origin() + p.c.path("signin/provider/callback") }
 
-// returned ends a visit.
+// providerCallback answers a browser that comes back from the provider. The token is used up first, whatever comes of
+// it: a second attempt with the same address finds nothing.
 func (c *Console) providerCallback(p *page) error {
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound
@@ -72,6 +79,7 @@ func (c *Console) providerCallback(p *page) error {
 		http.SetCookie(p.w, c.cookie(authCookie, "", -1))
 		v, ok = c.authRequests.take(cookie.Value, p.now)
 	}
+	// A sign-in may be completed whoever is signed in here now; anything else only by the sign-in that began it.
 	if !ok || v.purpose != toSignIn && v.signIn != p.person.signIn.Hash {
 		p.signInFailed("")
 		return imagegen.Invalid("this sign-in was used already, took too long, or was begun in another browser; begin again")
@@ -82,7 +90,8 @@ func (c *Console) providerCallback(p *page) error {
 		c.cfg.Log.WarnContext(p.context(), "a sign-in by the provider was refused", "issuer", c.cfg.Provider.Issuer(), "error", err)
 		return err
 	}
-	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // what was proved is seen through
+	// The provider's answer is used up: finish even if the browser hangs up.
+	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	switch v.purpose {
 	case toConnect:
 		return c.connectIdentity(p, who)

@@ -8,32 +8,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Operations is how the service does, for operators. It is safe for concurrent use.
+// Operations reports and controls the state of the service, for operators. It must be safe for concurrent use.
 type Operations interface {
-	// Status looks at the service; it is quick. After an error the page says that something went wrong,
-	// and the log says what.
+	// Status reports the state. It must be quick: each view of a page waits for it. If it fails, the page says that
+	// something went wrong, and the error is logged.
 	Status(ctx context.Context) (Status, error)
-	// Audit checks the books and the images, as [imagegen.Inspector] does. It may take minutes; the
-	// console asks for one at a time, and for longer than the request lasts. What it finds is shown
-	// once Status tells of it as LastAudit; an error is logged.
+	// Audit checks the books and the images, as [imagegen.Inspector] does. It may take minutes. The console runs one
+	// at a time, and its context outlives the request. The page shows what Status returns as LastAudit, not the
+	// report; an error is logged.
 	Audit(ctx context.Context) (imagegen.AuditReport, error)
-	// ConfirmClock has the service believe its wall clock, which a warning of Status with the code "clock"
-	// doubts. Where nothing is in doubt it does nothing.
+	// ConfirmClock makes the service trust its wall clock after Status has warned with the code "clock". If the clock
+	// is not in doubt, it does nothing.
 	ConfirmClock(ctx context.Context) error
 }
 
-// Status is the state of the service at one moment. An operator sees it as it is, reasons and all.
+// Status is the state of the service at one moment. Operators see all of it, including the texts of errors.
 type Status struct {
 	Version     string            // of the program; "": it is not shown
-	Started     time.Time         // when the process was; zero: it is not shown
-	NotReady    string            // why no work is taken; "": it is
-	Warnings    []imagegen.Notice // what an operator should see to, though work is taken
+	Started     time.Time         // when the process started; zero: it is not shown
+	NotReady    string            // why the service takes no work; "": it does
+	Warnings    []imagegen.Notice // what an operator should look at although work is taken
 	Queued      int               // generations that wait
 	Running     int               // generations under way
 	Slots       int               // how many can be under way at once
-	OpenCharges int               // how many there are in all
+	OpenCharges int               // how many open charges there are in all
 	Charges     []OpenCharge      // the oldest of them, oldest first
-	Disputes    int               // how many charges the ledger refuses to close
+	Disputes    int               // how many charges in dispute there are in all
 	Disputed    []Disputed        // the oldest of them, oldest first
 	Disk        Disk
 	Providers   []engine.ProviderHealth // one for each model
@@ -55,16 +55,16 @@ type Disputed struct {
 	Reason string // what the ledger said
 }
 
-// Backups are those that the service makes of itself.
+// Backups is the state of scheduled backups.
 type Backups struct {
-	Every   time.Duration // 0: it makes none
-	Last    time.Time     // when the newest good one was made; zero: there is none
-	Trouble string        // why there is none that is newer; "": all is well
+	Every   time.Duration // 0: none are scheduled
+	Last    time.Time     // when the newest verified backup was made; zero: there is none
+	Trouble string        // why there is no newer one; "": nothing is wrong
 }
 
-// Disk is the space where the data lie, in bytes. The zero value is not shown.
+// Disk is the space of the volume that holds the data, in bytes. The zero value is not shown.
 type Disk struct {
-	Free    int64 // that can be written
+	Free    int64 // available to the service
 	Total   int64
-	Reserve int64 // with less free no new work is taken
+	Reserve int64 // with less than this free, no new work is taken
 }

@@ -12,14 +12,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/brand"
 )
 
-// Brand is what the pages show of whoever offers the service. The zero value is the console's own.
+// Brand is the name and look of the service. The zero value is the console's own.
 type Brand struct {
-	Name   string // of the service, of at most 40 characters; "": imagegend
-	Logo   []byte // an SVG, or a PNG of at most 2048 × 2048 pixels, of at most 64 KiB; nil: the console's own
-	Accent string // a colour such as 0a7d5a, which is made lighter or darker where it could not be read; "": the console's own
+	Name string // at most 40 printable characters; "": imagegend
+	Logo []byte // an SVG, or a PNG of at most 2048 × 2048 pixels; at most 64 KiB; nil: the console's own
+	// Accent is a colour in hexadecimal, such as 0a7d5a. Where it could not be read, the pages use a darker or a
+	// lighter one. "": the console's own.
+	Accent string
 }
 
-// MaxLogo is the most bytes of a Brand's logo.
+// MaxLogo is the largest size of a Brand's logo, in bytes.
 const MaxLogo = brand.MaxLogo
 
 const (
@@ -27,12 +29,13 @@ const (
 	maxName = 40
 )
 
-// Check says what is wrong with a brand, as New does, beginning with the field.
+// Check says everything that is wrong with a brand, as New does. Each message begins with the name of the field.
 func (b Brand) Check() error {
 	_, err := b.files()
 	return errors.Join(b.checkName(), err)
 }
 
+// checkName also refuses what could not be seen, such as control characters: they would confuse a title.
 func (b Brand) checkName() error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if utf8.RuneCountInString(b.Name) > maxName || !utf8.ValidString(b.Name) || strings.TrimSpace(b.Name) != b.Name || strings.ContainsFunc(b.Name, unprintable) {
@@ -49,7 +52,7 @@ const (
 	brandPNG   = "logo.png"
 )
 
-// files are those of the brand: none, where the console's own serve.
+// files returns the files that the brand needs, by name. There are none for what is left to the console's own.
 func (b Brand) files() (map[string]asset, error) {
 	files := map[string]asset{}
 	var errs []error
@@ -76,10 +79,11 @@ func (b Brand) files() (map[string]asset, error) {
 // branding is a brand as it is served.
 type branding struct {
 	name    string
-	version string // of the files: it stands in their addresses, so that they never change
+	version string // a hash of the files, in their addresses; as for assets
 	files   map[string]asset
 }
 
+// newBranding expects a brand that passed Check.
 func newBranding(b Brand) branding {
 	files, _ := b.files() // New has checked them
 	s := branding{name: b.Name, files: files}
@@ -91,7 +95,7 @@ func newBranding(b Brand) branding {
 	return s
 }
 
-// brandFile is the address of the first of the files that there is; "": of none.
+// brandFile is the address of the first of these files that the brand has; "" if it has none of them.
 func (c *Console) brandFile(names ...string) string {
 	for _, name := range names {
 		if _, ok := c.brand.files[name]; ok {
@@ -101,10 +105,11 @@ func (c *Console) brandFile(names ...string) string {
 	return ""
 }
 
-// brandPolicy has what is opened by itself do nothing but be looked at: an SVG is a document then.
+// brandPolicy is the Content-Security-Policy of a brand's files. Opened by itself, an SVG is a document, which could
+// run scripts; the sandbox prevents that even if brand.Logo has overlooked one.
 const brandPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
-// serveBrand serves a file of the brand.
+// serveBrand serves a file of the brand, to everybody: the sign-in page shows it.
 func (c *Console) serveBrand(w http.ResponseWriter, r *http.Request) {
 	f, ok := c.brand.files[r.PathValue("file")]
 	if !ok || r.PathValue("version") != c.brand.version {

@@ -2,7 +2,8 @@ package console
 
 import "strings"
 
-// browser names the browser and the system that an agent describes, as a person would.
+// browser turns a User-Agent header into words, such as Firefox on Windows. It is only for people to recognize their
+// own browsers by; nothing depends on it.
 func browser(agent string) string {
 	name := first(agent, "Edg/", "Edge", "OPR/", "Opera", "Firefox/", "Firefox", "Chrome/", "Chrome", "Safari/", "Safari", "curl/", "curl")
 	system := first(agent, "Android", "Android", "iPhone", "iPhone", "iPad", "iPad", "Windows", "Windows", "Mac OS X", "macOS", "Linux", "Linux")
@@ -15,8 +16,8 @@ func browser(agent string) string {
 	return name + " on " + system
 }
 
-// first returns the name that follows the first of the marks that stands in s: browsers claim to be
-// others, those that are most claimed come last.
+// first returns the name of the first mark that s contains; marks and names alternate. Browsers also name others that
+// they are compatible with, so the marks that most browsers carry come last.
 func first(s string, marksAndNames ...string) string {
 	for i := 0; i < len(marksAndNames); i += 2 {
 		if strings.Contains(s, marksAndNames[i]) {

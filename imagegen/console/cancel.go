@@ -6,8 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// cancel ends a generation that waits. Where it is too late the page shows how far it has come meanwhile: that
-// of the generation, or the playground if the button stands there.
+// cancel cancels a generation that waits. If it is too late, that is no error: the page that the button is on, the
+// generation's or the playground, shows how far the work has come.
 func (c *Console) cancel(p *page) error {
 	r, err := c.record(p)
 	if err != nil {
@@ -19,7 +19,7 @@ func (c *Console) cancel(p *page) error {
 	switch {
 	case p.r.URL.Query().Get("in") != "playground":
 		return p.redirect("generations", string(r.ID))
-	case p.scripted():
+	case p.scripted(): // the address has no seen, so this answers at once
 		return c.showResult(p)
 	}
 	return p.send(c.resultAddress(r.ID))

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// chart is a drawing of an amount on each of a number of days. Places and lengths are in
-// hundredths of its width and height, so that it fits wherever it stands without being distorted.
+// chart is a bar chart of an amount per day. All positions and lengths are percentages of its width or height, so
+// that it fits any box without distortion.
 type chart struct {
 	Of    unit
-	Bars  []bar
+	Bars  []bar  // of the days with an amount, in order
 	Lines []line // across, at round amounts
 	Ticks []tick // below, at some days
 }
@@ -29,33 +29,36 @@ type day struct {
 	Amount int64
 }
 
+// bar is a day of the chart. Left and Share are the whole column of the day, which reacts to the pointer.
 type bar struct {
-	Day       day
-	X, Width  float64 // of the bar
-	Y, Height float64
-	Left      float64 // of all that belongs to the day,
-	Share     float64 // and how wide that is
+	Day         day
+	X, Width    float64
+	Y, Height   float64
+	Left, Share float64
 }
 
+// line is a horizontal line with the amount that it stands for.
 type line struct {
 	Y     float64
 	Label string
 }
 
+// tick is a label below the chart.
 type tick struct {
 	X      float64
-	Anchor string // which part of its label stands there
+	Anchor string // which part of the label is at X, as SVG's text-anchor
 	Date   time.Time
 }
 
-// newChart draws days beginning at from. Each of those with an amount lies among them.
+// newChart draws the given number of days, beginning at from, a midnight in UTC. amounts must lie within those days;
+// days without an amount can be left out.
 func newChart(of unit, from time.Time, days int, amounts []day) chart {
 	var most int64
 	for _, d := range amounts {
 		most = max(most, d.Amount)
 	}
 	step := lineStep(most)
-	top := max(1, (most+step-1)/step) * step
+	top := max(1, (most+step-1)/step) * step // the highest line: the first step that is not below any bar
 	share := 100 / float64(days)
 	c := chart{Of: of, Lines: lines(step, top), Ticks: ticks(from, days)}
 	for _, d := range amounts {
@@ -67,7 +70,7 @@ func newChart(of unit, from time.Time, days int, amounts []day) chart {
 	return c
 }
 
-// lineStep is 1, 2 or 5 with as many zeros as it takes for at most five lines.
+// lineStep is the distance between lines: the smallest of 1, 2, 5, 10, 20, … that needs at most five lines.
 func lineStep(most int64) int64 {
 	const intervals = 4
 	for tens := int64(1); ; tens *= 10 {
@@ -79,6 +82,7 @@ func lineStep(most int64) int64 {
 	}
 }
 
+// lines are the lines from 0 to top, both included.
 func lines(step, top int64) (all []line) {
 	for n := int64(0); n <= top; n += step {
 		all = append(all, line{hundredth(100 - 100*float64(n)/float64(top)), short(n)})
@@ -86,7 +90,8 @@ func lines(step, top int64) (all []line) {
 	return all
 }
 
-// ticks are the first day, the last, and some between.
+// ticks are the first day, the last, and three between. The outer labels are aligned to the edges, so that they do not
+// stick out.
 func ticks(from time.Time, days int) (all []tick) {
 	const intervals = 4
 	for i := range intervals + 1 {
@@ -103,7 +108,7 @@ func ticks(from time.Time, days int) (all []tick) {
 	return all
 }
 
-// short writes a round amount in little room: 500, 20k, 1.5M.
+// short formats a round amount briefly: 500, 20k, 1.5M.
 func short(n int64) string {
 	if n < 10_000 {
 		return thousands(n)
@@ -115,4 +120,5 @@ func short(n int64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64) + "kMGTP"[thousands-1:thousands]
 }
 
+// hundredth rounds a percentage to two digits, which is finer than any screen.
 func hundredth(v float64) float64 { return math.Round(v*100) / 100 }

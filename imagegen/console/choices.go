@@ -7,20 +7,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// choice is one radio button of the playground.
+// choice is a radio button of the playground.
 type choice struct {
 	Name, Value string
 	Label       string
 	Note        string // beneath the label
-	Chosen      bool
+	Chosen      bool   // the form holds it
 	Shape       *shape // drawn above the label; nil: none
 }
 
+// choice returns a radio button for a value of one of the form's fields.
 func (v playgroundView) choice(name, value, label, note string) choice {
 	return choice{Name: name, Value: value, Label: label, Note: note, Chosen: v.Form.Value(name) == value}
 }
 
-// Shapes are the ratios of the model, and an exact size.
+// Shapes are the ratios that the model offers, and last the choice of an exact size.
 func (v playgroundView) Shapes() (all []choice) {
 	for _, r := range v.Model.Ratios {
 		c := v.choice("ratio", string(r), string(r), "")
@@ -36,25 +37,27 @@ func (v playgroundView) Shapes() (all []choice) {
 	return append(all, own)
 }
 
-// usualShapes are the shapes that most images have; the others stand behind them.
+// usualShapes are the shapes to show at first; the others unfold.
 var usualShapes = []string{string(imagegen.RatioAuto), "1:1", "4:3", "16:9", "9:16"}
 
-// UsualShapes are those of the model's shapes that are shown at first.
+// UsualShapes are those of the model's shapes that are among usualShapes.
 func (v playgroundView) UsualShapes() []choice { return v.shapes(true) }
 
 // MoreShapes are the others.
 func (v playgroundView) MoreShapes() []choice { return v.shapes(false) }
 
+// shapes returns those of Shapes that are, or are not, among usualShapes. The exact size is not.
 func (v playgroundView) shapes(first bool) []choice {
 	return slices.DeleteFunc(v.Shapes(), func(c choice) bool { return slices.Contains(usualShapes, c.Value) != first })
 }
 
-// FurtherShape reports whether the shape that is chosen is one of MoreShapes.
+// FurtherShape reports whether the chosen shape is one of MoreShapes, which are then unfolded.
 func (v playgroundView) FurtherShape() bool {
 	return slices.ContainsFunc(v.MoreShapes(), func(c choice) bool { return c.Chosen })
 }
 
-// ChoosesFormat and ChoosesBackground report whether the model leaves a choice, or the form has a fault there.
+// ChoosesFormat and ChoosesBackground report whether the model leaves a choice. They also do if the form has a fault
+// there, such as after a change of the model: the user must see the field to correct it.
 func (v playgroundView) ChoosesFormat() bool {
 	return len(v.Model.Formats) > 1 || v.Form.Fault("output_format") != ""
 }

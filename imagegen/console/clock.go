@@ -6,13 +6,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// clockView is what clock.html is given.
+// clockView is the data of clock.html.
 type clockView struct {
 	Now   time.Time
-	Doubt string // what the clock did; "": it is trusted
+	Doubt string // why the clock is in doubt; "": it is trusted
 }
 
-// clock asks whether the clock, which is in doubt, is right.
+// clock asks an operator whether a clock in doubt is right. A person must confirm it, since what expires by a wrong
+// clock is gone for good.
 func (c *Console) clock(p *page) error {
 	s, err := c.status(p)
 	if err != nil {
@@ -27,6 +28,7 @@ func (c *Console) clock(p *page) error {
 	return p.render("clock", v)
 }
 
+// confirmClock makes the service trust its clock. If that is not in doubt, it changes nothing.
 func (c *Console) confirmClock(p *page) error {
 	if c.cfg.Operations == nil {
 		return imagegen.ErrNotFound

@@ -8,31 +8,31 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// compareView is what compare.html is given.
+// compareView is the data of compare.html.
 type compareView struct {
-	A, B    *compared // B nil: it is yet to be chosen
-	Differs []aspect  // what they were not made alike of
-	Same    []aspect
-	Others  []candidate // for B
-	Pager   pager
+	A, B    *compared   // B nil: it is not chosen yet
+	Differs []aspect    // in which the two differ
+	Same    []aspect    // in which they agree
+	Others  []candidate // for B, if it is not chosen yet
+	Pager   pager       // of the candidates
 }
 
-// compared is one of two images beside each other.
+// compared is one of the two images.
 type compared struct {
 	picture
 	Of imagegen.Generation
 }
 
-// aspect is one thing that there is to say of both images.
+// aspect is a property of both images, such as the model, with its two values.
 type aspect struct{ Name, A, B string }
 
-// candidate is an image to compare with.
+// candidate is an image that can be compared with A.
 type candidate struct {
 	picture
 	Prompt string
 }
 
-// compare shows two of the person's images beside each other, or what the first can be compared with.
+// compare shows two of the person's images side by side or, if only one is given, images to compare it with.
 func (c *Console) compare(p *page) error {
 	q := p.r.URL.Query()
 	a, err := p.compared(imagegen.ImageID(q.Get("a")))
@@ -57,8 +57,9 @@ func (c *Console) compare(p *page) error {
 	return p.render("compare", v)
 }
 
-// compared is one of the person's images. ErrNotFound.
+// compared returns one of the person's images. ErrNotFound.
 func (p *page) compared(id imagegen.ImageID) (*compared, error) {
+	// An image is found by its generation, whose owner the service checks; an identifier without one finds nothing.
 	g, _ := id.Generation()
 	of, err := p.service().Generation(p.context(), g)
 	if err != nil {
@@ -72,7 +73,8 @@ func (p *page) compared(id imagegen.ImageID) (*compared, error) {
 	return &compared{all[i], of}, nil
 }
 
-// gather lists what A can be compared with: first the others of its own generation, then all others, newest first.
+// gather lists a page of images that A can be compared with: first the others of its own generation, then those of all
+// other generations, newest first.
 func (v *compareView) gather(p *page, after imagegen.GenerationID) error {
 	list, err := p.service().Generations(p.context(), imagegen.Query{Limit: galleryPage, After: after, Status: imagegen.StatusSucceeded})
 	if err != nil {
@@ -90,6 +92,7 @@ func (v *compareView) gather(p *page, after imagegen.GenerationID) error {
 	return nil
 }
 
+// add lists the images of a generation, except A itself.
 func (v *compareView) add(g imagegen.Generation) {
 	for _, i := range pictures(g) {
 		if i.ID != v.A.ID {
@@ -98,7 +101,7 @@ func (v *compareView) add(g imagegen.Generation) {
 	}
 }
 
-// aspects are what two generations were made of.
+// aspects are the properties by which two generations are compared, in the order of the page.
 func aspects(a, b imagegen.Generation) []aspect {
 	row := func(name string, of func(imagegen.Generation) string) aspect { return aspect{name, of(a), of(b)} }
 	return []aspect{
@@ -113,6 +116,7 @@ func aspects(a, b imagegen.Generation) []aspect {
 	}
 }
 
+// sizeOf formats the requested size of a generation.
 func sizeOf(g imagegen.Generation) string {
 	if g.Size.Auto() {
 		return "auto"

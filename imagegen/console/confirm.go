@@ -9,14 +9,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// confirmedFor is how long somebody who proved in a browser who they are is not asked again.
+// confirmedFor is how long a confirmation counts in the browser in which it was given.
 const confirmedFor = 5 * time.Minute
 
-// confirmation is the field with the password that goes with a form which was sent without.
+// confirmation is the name of the field with the password, on the page that asks for it.
 const confirmation = "confirm_password"
 
-// confirmed has people prove who they are before h, unless they did a moment ago: who finds a browser open can
-// change nothing that lasts. The form waits in the page that asks, so that nothing is entered twice.
+// confirmed wraps a handler: unless the person proved their identity in this browser within confirmedFor, they are
+// asked to before h runs. So whoever finds a browser open cannot change anything of consequence. The page that asks
+// carries the fields of the form along, so nothing has to be entered twice.
 func confirmed(h handle) handle {
 	return func(c *Console, p *page) error {
 		ok, err := p.confirm()
@@ -27,14 +28,17 @@ func confirmed(h handle) handle {
 	}
 }
 
-// confirm reports whether the person has proved who they are; otherwise it asks. Who came by a link, and has
-// nothing to prove it with, is not asked.
+// confirm reports whether the person has proved their identity. If not, it has answered with a page that asks.
+// Somebody who has neither a password nor a passkey nor a connected provider, having come by a link, is not asked.
+//
+// The form that comes back has the fields of the original one and the proof. If the proof is right, the time is
+// stored with the sign-in, and the handler goes on with the same form.
 func (p *page) confirm() (ok bool, err error) {
 	if p.confirmedLately() {
 		return true, nil
 	}
 	v, have, err := p.proofs()
-	if err != nil || !v.Password && !v.Connected && !v.Passkey {
+	if err != nil || !v.Password && !v.Connected && !v.Passkey { // there is nothing to ask for
 		return err == nil, err
 	}
 	if v.Form, err = p.form(); err != nil {
@@ -57,7 +61,7 @@ func (p *page) confirm() (ok bool, err error) {
 	return true, p.c.cfg.Logins.ConfirmSignIn(p.context(), p.person.signIn.Hash, p.now)
 }
 
-// proofs tells by what the person can prove who they are.
+// proofs finds out by what means the person can prove their identity, and returns their passkeys.
 func (p *page) proofs() (v confirmView, have []account.Passkey, err error) {
 	login, err := p.c.login(p.context(), p.person.ID)
 	if err != nil {
@@ -72,7 +76,8 @@ func (p *page) proofs() (v confirmView, have []account.Passkey, err error) {
 	return v, have, err
 }
 
-// confirmByPasskey blames the form unless it is proved by one of the person's passkeys, asked for in this browser.
+// confirmByPasskey checks the answer of a passkey. The form has a fault unless the answer comes from one of the
+// person's passkeys, for a ceremony that was begun for a confirmation in this browser.
 func (p *page) confirmByPasskey(f *form) error {
 	k, ok := p.c.ceremonies.take(f.Value(ceremonyField), p.now)
 	if !ok || k.purpose != toConfirm || k.signIn != p.person.signIn.Hash {
@@ -86,29 +91,32 @@ func (p *page) confirmByPasskey(f *form) error {
 	return f.refuse("", err)
 }
 
-// confirmedLately does not believe what lies ahead of a clock that was put back.
+// confirmedLately reports whether the last confirmation still counts. One in the future, as after the clock was set
+// back, does not: it would count for too long.
 func (p *page) confirmedLately() bool {
 	age := p.now.Sub(p.person.signIn.ConfirmedAt)
 	return age >= 0 && age < confirmedFor
 }
 
-// confirmView is what confirm.html is given.
+// confirmView is the data of confirm.html.
 type confirmView struct {
 	Form      *form
 	Name      string
-	Password  bool // can be asked for
-	Passkey   bool // can be used
-	Prompt    prompt
-	Connected bool   // the provider can be asked
-	Pending   string // the token of the form, which then waits here
-	Here      string // where the form goes
-	Fields    []hiddenField
-	Section   string // where it leads back to
+	Password  bool          // the person can enter their password
+	Passkey   bool          // they can use a passkey, by Prompt
+	Prompt    prompt        // of the passkey
+	Connected bool          // they can confirm at the identity provider
+	Pending   string        // the token of the form, which then waits in memory
+	Here      string        // the address that the form is sent to
+	Fields    []hiddenField // the fields of the original form
+	Section   string        // the page that Cancel leads to
 }
 
-// Asked is how long nobody is asked again.
+// Asked is how long a confirmation counts, in words.
 func (confirmView) Asked() string { return count(int(confirmedFor/time.Minute), "minute", "minutes") }
 
+// askToConfirm answers with the page that asks. A passkey must verify its user: possession of the device alone proves
+// no more than the open browser did.
 func (p *page) askToConfirm(status int, v confirmView, have []account.Passkey) (err error) {
 	v.Here, v.Fields, v.Section = p.r.URL.RequestURI(), hiddenFields(v.Form.values), p.route.section
 	if v.Connected {

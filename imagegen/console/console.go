@@ -20,80 +20,95 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Config makes a [Console]. Engine, Ledger and Logins are required; every other zero value means the
-// default that its comment names.
+// Config configures a [Console]. Engine, Ledger and Logins are required; the zero value of any other field means
+// the default that its comment names.
 type Config struct {
-	Engine *engine.Engine       // with its Config.Thumbnails the gallery loads small copies, else whole images
-	Ledger imagegen.CreditAdmin // the engine's
-	Logins account.LoginStore   // where passwords and sign-ins are kept
+	// Engine does the work. If its Config.Thumbnails is set, the gallery loads small copies, otherwise whole images.
+	// If its Store is an account.TrailStore, the console writes the audit trail and shows it to operators.
+	Engine *engine.Engine
+	Ledger imagegen.CreditAdmin // the engine's own
+	Logins account.LoginStore   // keeps passwords and sign-ins
 
-	// Passkeys are asked for beside the password, of those who have one.
-	// nil: nobody can make one, and who has one cannot sign in.
+	// Passkeys makes and checks passkeys. Users who have one must use it in addition to their password.
+	// nil: nobody can create one, and users who have one cannot sign in.
 	Passkeys Passkeys
-	// OperatorsNeedPasskey shows operators without a passkey nothing that is the operators'.
+	// OperatorsNeedPasskey hides the operators' pages from operators without a passkey. It requires Passkeys.
 	OperatorsNeedPasskey bool
 
-	// Provider has people prove elsewhere who they are. nil: they sign in with passwords alone.
+	// Provider authenticates people elsewhere. nil: they sign in with passwords alone.
 	Provider IdentityProvider
-	// Newcomers makes a user of everybody who signs in by Provider for the first time. Without it, they connect
-	// the user that they have, on the page of their account.
+	// Newcomers creates a user for everybody who signs in through Provider for the first time. Without it, people
+	// connect an existing user on their account page.
 	Newcomers bool
 
-	// Operations tells operators how the service does. nil: there is no page for it.
+	// Operations reports the state of the service to operators. nil: there is no page for it.
 	Operations Operations
 
-	// History counts how upstreams answer, for the overview; it is an Observer of Engine too. nil: nobody counts.
+	// History counts how upstreams answer, for the overview. It must also be an Observer of Engine. nil: the
+	// overview does not show upstreams.
 	History *History
 
-	// OpenAI says that OpenAI's shape of the API is served on this host, under /v1: the playground writes requests
-	// for its clients too.
+	// OpenAI says that the OpenAI-compatible API is served on this host, under /v1. The playground then also shows
+	// requests for OpenAI's SDKs.
 	OpenAI bool
 
-	// Path is where the console is mounted: it begins and ends with a slash. "": /console/.
+	// Path is where the console is mounted. It begins and ends with a slash. "": DefaultPath.
 	Path string
-	// BaseURL is where browsers reach this host, such as https://images.example.com: links begin with its
-	// scheme and host. "": what the browser says.
+	// BaseURL is where browsers reach this host, such as https://images.example.com. Links begin with its scheme
+	// and host. "": the console goes by each request.
 	BaseURL string
-	// Secure says that browsers reach the console by https only: its cookies are sent no other way, and
-	// browsers are told to use no other for a year.
+	// Secure says that browsers reach the console over https only. Cookies are then marked Secure, and browsers are
+	// told to use nothing but https for a year.
 	Secure bool
 	// Brand is the name, the logo and the colour that the pages show.
 	Brand Brand
-	// TrustedProxies are the peers whose X-Forwarded-For tells where a request comes from, for the
-	// limit on failed sign-ins and for the audit trail. nil: nobody's does.
+	// TrustedProxies are the peers whose X-Forwarded-For is believed, for the limits on sign-ins and for the
+	// audit trail. nil: the peer's own address counts.
 	TrustedProxies []netip.Prefix
 
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: silent. Neither passwords nor links are logged
+	// Now is the clock by which sign-ins, links and confirmations expire. Deadlines of connections go by the system's clock.
+	// nil: time.Now.
+	Now func() time.Time
+	// Log gets a line for each request, and the errors behind pages that say that something went wrong. Neither
+	// passwords nor links are logged. nil: nothing is.
+	Log *slog.Logger
 }
 
 // DefaultPath is where the console is mounted if Config.Path is empty.
 const DefaultPath = "/console/"
 
-// answerTime is how long a browser may take to fetch a page or a file.
+// answerTime is how long a browser may take to fetch a page or a file. Answers that take longer extend it as they go.
 const answerTime = 5 * time.Minute
 
-// limiterSize is how many names and addresses the limit on failed sign-ins remembers.
+// limiterSize is how many names, and how many addresses, the limits on sign-ins remember.
 const limiterSize = 10_000
 
 // Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
 type Console struct {
-	cfg            Config
-	mux            *http.ServeMux
-	guard          *http.CrossOriginProtection
-	templates      map[string]*template.Template
-	passwords      *password.Hasher
-	attempts       *limiter.Limiter
-	turns          *limiter.Turns
-	swept          atomic.Int64 // when, in Unix seconds: see sweep
-	changing       sync.Mutex   // held while a password is set that was checked against the present login
+	// These are set by New and never change. Each is safe for concurrent use.
+	cfg       Config
+	mux       *http.ServeMux
+	guard     *http.CrossOriginProtection
+	templates map[string]*template.Template // by page: the name of its file without .html
+	passwords *password.Hasher
+	attempts  *limiter.Limiter // counts sign-ins by name and address
+	turns     *limiter.Turns   // lets one password at a time be hashed for a name or an address
+	brand     branding
+
+	// swept is when ended sign-ins were last removed, in Unix seconds: see sweep.
+	swept atomic.Int64
+	// changing is held while a login or an identity is read and then changed. Without it, of two changes that read
+	// the same login, the later one would undo the other. It orders the changes of this process only.
+	changing sync.Mutex
+
+	// What a browser is about to come back for, by a token that only it has.
 	authRequests   waiting[authRequest]
 	ceremonies     waiting[ceremony]
 	pendingActions waiting[pendingAction]
-	auditing       auditing
-	summaries      summaries
-	unseen         unseenKeys
-	brand          branding
+
+	auditing  auditing
+	summaries summaries
+	unseen    unseenKeys
 }
 
 var _ http.Handler = (*Console)(nil)
@@ -110,30 +125,36 @@ func New(cfg Config) (*Console, error) {
 	if c.templates, err = c.parseTemplates(); err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
+	// A refused form is answered as any other page, with a line in the log.
 	c.guard = http.NewCrossOriginProtection()
 	c.guard.SetDenyHandler(c.handler(route{}, (*Console).crossOrigin))
 	c.mux = c.routes()
 	return c, nil
 }
 
-// ServeHTTP answers a request below Config.Path. The path must stand in the request's URL whole, so that
-// no [http.StripPrefix] belongs before it. It gives a browser five minutes to fetch a page or a file, and
-// a form without files 30 seconds to arrive; other deadlines are the server's.
+// ServeHTTP answers a request below Config.Path. It expects the whole path in the request's URL, so do not put an
+// [http.StripPrefix] before it. A browser has five minutes to fetch a page or a file, and 30 seconds to send a form
+// without files; other deadlines are the server's.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.secure(w.Header())
-	if r.ProtoMajor == 1 && r.TransferEncoding != nil { // see httpapi: a length may have stood beside the chunks
+	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
+		// A Content-Length may have stood beside the chunks, which net/http does not tell. If a proxy went by the
+		// length, the rest of this connection is not what it took for a request.
 		w.Header().Set("Connection", "close")
 	}
 	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one; net/http lifts it behind the answer
-	if r.Body != http.NoBody {                           // net/http reads what is left of a body before it answers
+	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one; net/http lifts it after the answer
+	if r.Body != http.NoBody {
+		// Also for routes that read no form: net/http reads the rest of a body before it answers.
 		control.SetReadDeadline(time.Now().Add(formTime))
 	}
+	// From here on all handlers see x; Console.handler relies on its type.
 	x := &loggingWriter{ResponseWriter: w, began: time.Now()}
-	defer c.logRequest(x, r)
+	defer c.logRequest(x, r) // also if the handler panics
 	c.guard.Handler(c.mux).ServeHTTP(x, r)
 }
 
+// withDefaults fills in what has a default; Brand and BaseURL have theirs where they are used.
 func (cfg Config) withDefaults() Config {
 	if cfg.Path == "" {
 		cfg.Path = DefaultPath
@@ -147,6 +168,7 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
+// check says everything that is wrong, one line for each field.
 func (cfg Config) check() error {
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
@@ -166,7 +188,8 @@ func (cfg Config) check() error {
 	return errors.Join(errs...)
 }
 
-// mountable reports whether a path needs no escaping, neither in an address nor in a route.
+// mountable reports whether a path can be mounted: it is clean, and needs no escaping either in an address or in a
+// pattern of http.ServeMux, where braces would begin a wildcard.
 func mountable(p string) bool {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/-_.~", r)

@@ -7,24 +7,24 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// lotsShown is how many lots the credits page lists: those that are spent first.
+// lotsShown is how many lots a page lists: those that are spent first.
 const lotsShown = 50
 
-// creditsView is what credits.html is given.
+// creditsView is the data of credits.html.
 type creditsView struct {
 	Person  person
 	Balance imagegen.Balance
 	Held    imagegen.Credits // by generations that have not ended
-	Lots    []lotLine
-	More    bool // lots follow
+	Lots    []lotLine        // in the order in which they are spent
+	More    bool             // there are more than lotsShown
 	Spent   *spending
 	Ledger  ledgerView
 }
 
-// ledgerView is what the template "ledger" is given.
+// ledgerView is the data of the template "ledger".
 type ledgerView struct {
-	Of    string // the user at whose ledger an operator looks; "": one's own
-	CSV   string // the address of the whole
+	Of    string // the user whose ledger an operator sees, without prompts; "": the person's own
+	CSV   string // the address of the whole ledger as a file
 	Lines []ledgerLine
 	Pager pager
 }
@@ -32,9 +32,10 @@ type ledgerView struct {
 // lotLine is a lot as its owner sees it.
 type lotLine struct{ imagegen.Lot }
 
-// Reason is the reference of its grant.
+// Reason is the reference of the lot's grant, if somebody entered one.
 func (l lotLine) Reason() string { return reference(l.Ref) }
 
+// credits shows the person's own account: balance, lots, what was spent, and the ledger.
 func (c *Console) credits(p *page) (err error) {
 	v := creditsView{Person: p.person}
 	if v.Balance, err = p.service().Balance(p.context()); err != nil {
@@ -53,6 +54,7 @@ func (c *Console) credits(p *page) (err error) {
 	return p.render("credits", v)
 }
 
+// lots fills in the lots, of which it lists only the first: there may be thousands.
 func (c *Console) lots(p *page, v *creditsView) error {
 	holdings, err := c.cfg.Ledger.Holdings(p.context(), p.person.ID, lotsShown)
 	for _, l := range holdings.Lots {
@@ -62,7 +64,7 @@ func (c *Console) lots(p *page, v *creditsView) error {
 	return err
 }
 
-// ledger is the page of a user's ledger that the address asks for.
+// ledger returns the page of a user's ledger that the address asks for.
 func (c *Console) ledger(p *page, u imagegen.UserID) (v ledgerView, err error) {
 	before, err := cursor(p.r.URL.Query().Get("before"))
 	if err != nil {
@@ -76,7 +78,7 @@ func (c *Console) ledger(p *page, u imagegen.UserID) (v ledgerView, err error) {
 	return ledgerView{Lines: lines, Pager: p.pager("before", next).at("ledger")}, err
 }
 
-// cursor reads the number of an entry, or of a row.
+// cursor parses the number of an entry or of a row in an address; "" is 0, which means from the newest.
 func cursor(s string) (uint64, error) {
 	if s == "" {
 		return 0, nil
@@ -88,7 +90,7 @@ func cursor(s string) (uint64, error) {
 	return n, nil
 }
 
-// at leads to a part of the page.
+// at makes the links lead to an element of the page instead of its top.
 func (l pager) at(id string) pager {
 	for _, address := range []*string{&l.First, &l.Next} {
 		if *address != "" {
@@ -98,7 +100,7 @@ func (l pager) at(id string) pager {
 	return l
 }
 
-// reference is the reference of a grant as its owner is shown it. One that the console made up says nothing.
+// reference is the reference of a grant as it is shown. One that the console generated means nothing to anybody: "".
 func reference(ref string) string {
 	if strings.HasPrefix(ref, oncePrefix) {
 		return ""

@@ -14,34 +14,37 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// A device cookie says that a user signed in in this browser with the present password. It signs nobody in:
-// it lets its holder past the throttle that strangers have put on the user's name. What it is sealed with is
-// derived from the password's hash, so that nothing has to be kept, restarts change nothing, and a new
-// password ends it.
+// A device cookie says that a user has signed in in this browser with the present password. It signs nobody in. It only
+// exempts its holder from the limits that strangers may have exhausted for the user's name: see package limiter.
+//
+// The cookie is an HMAC whose key derives from the password's hash. So nothing has to be stored, every node accepts
+// it, a restart changes nothing, and a new password ends it.
 
-// deviceTime is how long a browser is known after a sign-in.
+// deviceTime is how long a browser stays known after a sign-in.
 const deviceTime = 180 * 24 * time.Hour
 
-// A cookie holds when it was issued, in Unix seconds, what tells it from others, and its seal.
+// A cookie consists of the time of issue in Unix seconds, 8 random bytes that identify the browser, and the HMAC of
+// both.
 const (
 	deviceIssued = 8
 	deviceHead   = deviceIssued + 8
 	deviceSize   = deviceHead + sha256.Size
 )
 
-// deviceCookie is the cookie's name; several users may share a browser.
+// deviceCookie is the cookie's name. It differs for each user, since several may share a browser.
 func deviceCookie(u imagegen.UserID) string {
 	hash := sha256.Sum256([]byte(u))
 	return "device-" + hex.EncodeToString(hash[:8])
 }
 
+// sealDevice returns the HMAC of a cookie's head. l must have a password.
 func sealDevice(l account.Login, head []byte) []byte {
 	mac := hmac.New(sha256.New, []byte("device of "+string(l.User)+" "+l.Password))
 	mac.Write(head)
 	return mac.Sum(nil)
 }
 
-// rememberDevice makes the browser known to a user who has a password.
+// rememberDevice makes the browser known to a user. For a user without a password it does nothing.
 func (p *page) rememberDevice(l account.Login) {
 	if l.Password == "" {
 		return
@@ -53,17 +56,19 @@ func (p *page) rememberDevice(l account.Login) {
 	http.SetCookie(p.w, p.c.cookie(deviceCookie(l.User), value, int(deviceTime/time.Second)))
 }
 
-// device is the browser as the limit on failures counts it; "": it is not known to this login.
+// device identifies the browser for the limits on sign-ins; "": the browser is not known to this login.
 func (p *page) device(l account.Login) string {
 	cookie, err := p.r.Cookie(p.c.cookieName(deviceCookie(l.User)))
 	if err != nil || l.Password == "" {
 		return ""
 	}
+	// Nothing in the value counts before its HMAC is checked.
 	value, err := base64.RawURLEncoding.DecodeString(cookie.Value)
 	if err != nil || len(value) != deviceSize || !hmac.Equal(value[deviceHead:], sealDevice(l, value[:deviceHead])) {
 		return ""
 	}
 	issued := time.Unix(int64(binary.BigEndian.Uint64(value)), 0)
+	// The cookie's own age limit is only a request to the browser.
 	if age := p.now.Sub(issued); age < 0 || age > deviceTime {
 		return ""
 	}

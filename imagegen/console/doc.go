@@ -9,8 +9,9 @@
 // A line of the table in routes.go names each page and action, and says who may open it. Every request to one of
 // them becomes a page (page.go), which finds out who is signed in, checks access, calls the handler and turns its
 // error into an answer. A handler reads a form (form.go), calls the engine, the ledger or the login store, and
-// either renders a template or redirects. Nearly every page has a file and a template of its own. The console
-// keeps no state but counts of failed sign-ins and what a browser is about to come back for, all of it in memory.
+// either renders a template or redirects. Nearly every page has a file and a template of its own. What the console
+// itself remembers is in memory, bounded, and can be lost: counts of sign-ins, what a browser is about to come back
+// for, a new key until it is shown, sums for the overview. Everything else is in the stores.
 //
 // Pages are plain HTML that works without scripts. A script that asks for part of a page, by htmx, gets a block of
 // the same template. Everything that a page needs is embedded: the browser asks no other host for anything, which

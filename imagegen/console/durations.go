@@ -7,24 +7,29 @@ import (
 	"time"
 )
 
-// bounds are the durations that are told apart, in seconds. A synchronous call may last 800 s.
+// bounds are the upper bounds of a histogram of durations, in seconds. The last is the longest that a synchronous
+// call may take.
 var bounds = [...]float64{.1, .25, .5, .75, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 120, 160, 200, 300, 400, 600, 800}
 
-// durations counts how many there were up to each of the bounds, and behind the last.
+// durations is a histogram: how many durations were within each bound and above the one before. The last element counts
+// those above all bounds.
 type durations [len(bounds) + 1]int
 
+// add counts one duration. One that equals a bound is within it.
 func (d *durations) add(took time.Duration) {
 	i, _ := slices.BinarySearch(bounds[:], took.Seconds())
 	d[i]++
 }
 
+// merge adds the counts of another histogram.
 func (d *durations) merge(o durations) {
 	for i, n := range o {
 		d[i] += n
 	}
 }
 
-// Within says within which of the bounds a part of them was over, such as 0.95; "" if there were none.
+// Within returns the bound within which a part of the durations lies, such as 0.95 of them; "" if there were none.
+// The true percentile is above the bound before.
 func (d durations) Within(part float64) string {
 	all := 0
 	for _, n := range d {

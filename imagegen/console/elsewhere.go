@@ -8,12 +8,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// signInAs signs the user in who is somebody of the provider.
+// signInAs signs in the user who is connected with an identity at the provider. ErrInvalidRequest: there is none, and
+// none may be created, or the user is disabled.
 func (c *Console) signInAs(p *page, who Claimant, next string) error {
 	u, err := c.userOf(p, who)
 	if err != nil {
 		return err
 	}
+	// Before a login is made: somebody who is disabled must not get one.
 	if !u.DisabledAt.IsZero() {
 		p.signInFailed(u.Name)
 		return imagegen.Invalid("the user %s is disabled", u.Name)
@@ -26,8 +28,8 @@ func (c *Console) signInAs(p *page, who Claimant, next string) error {
 	return p.admit(pendingSignIn{user: u.ID, password: login.Password, confirmed: p.now, next: next})
 }
 
-// userOf finds the user who is somebody of the provider, and makes one where that is allowed. No name and no
-// address finds them: others may come to have those.
+// userOf finds the user connected with an identity, or creates one if Config.Newcomers is set. Only issuer and subject
+// count. Names and mail addresses may pass from one person to another, so they never find an existing user.
 func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
 	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	switch {
@@ -43,10 +45,13 @@ func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
 	return c.newcomer(p, who)
 }
 
-// newcomer makes a user of somebody who comes for the first time.
+// newcomer creates a user for an identity that is new here. A name that is taken is refused: whoever has that user's
+// password can connect the identity.
 func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
+	// User and identity are two writes. If the second fails, the user stays without an identity, and the name is
+	// taken at the next sign-in: then an operator has to help.
 	u, err := c.cfg.Engine.Accounts().CreateUser(p.context(), who.Name, "")
 	if errors.Is(err, imagegen.ErrExists) {
 		p.signInFailed("")
@@ -59,7 +64,8 @@ func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
 	return u, c.cfg.Logins.CreateIdentity(p.context(), account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: u.ID, CreatedAt: p.now})
 }
 
-// loginWithRole gives a user a login, with the role that the provider says if it says one, and returns it.
+// loginWithRole returns a user's login, creating one if there is none. If the provider decides roles, the login is
+// given that role at each sign-in; with "" it keeps its own.
 func (c *Console) loginWithRole(p *page, u imagegen.UserID, role account.Role) (account.Login, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
@@ -68,6 +74,7 @@ func (c *Console) loginWithRole(p *page, u imagegen.UserID, role account.Role) (
 	if none {
 		login, err = account.Login{User: u, Role: account.RoleUser}, nil
 	}
+	// Nothing is written if nothing changes: SetLogin is an act in the audit trail.
 	role = cmp.Or(role, login.Role)
 	if err != nil || !none && login.Role == role {
 		return login, err
@@ -76,7 +83,7 @@ func (c *Console) loginWithRole(p *page, u imagegen.UserID, role account.Role) (
 	return login, c.cfg.Logins.SetLogin(p.context(), login)
 }
 
-// provider is what people know the provider by; "": there is none.
+// provider is the name of the identity provider; "": there is none.
 func (c *Console) provider() string {
 	if c.cfg.Provider == nil {
 		return ""
@@ -84,7 +91,9 @@ func (c *Console) provider() string {
 	return c.cfg.Provider.Name()
 }
 
-// connect sends the person to the provider, to be known by who they are there from then on.
+// connect offers to go to the provider, in order to connect the person's identity there with their user. It shows a
+// link instead of redirecting, since form-action in the Content-Security-Policy also covers where a form's redirect
+// leads.
 func (c *Console) connect(p *page) error {
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound
@@ -93,6 +102,7 @@ func (c *Console) connect(p *page) error {
 	return p.render("connect", token)
 }
 
+// connectIdentity stores the identity with which the person came back from the provider.
 func (c *Console) connectIdentity(p *page, who Claimant) error {
 	err := c.cfg.Logins.CreateIdentity(p.context(),
 		account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
@@ -105,6 +115,8 @@ func (c *Console) connectIdentity(p *page, who Claimant) error {
 	return p.done("You can sign in by "+c.cfg.Provider.Name()+".", "account")
 }
 
+// disconnect removes the person's identity at the provider. Somebody without a password is refused: they could not
+// sign in any more.
 func (c *Console) disconnect(p *page) error {
 	if c.cfg.Provider == nil {
 		return imagegen.ErrNotFound

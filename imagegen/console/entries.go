@@ -8,21 +8,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ledgerPage is how many rows of the ledger the credits page shows at once.
+// ledgerPage is how many rows a page of the ledger has.
 const ledgerPage = 20
 
-// ledgerBatch is how many entries are read at once: most generations have two.
+// ledgerBatch is how many entries are read at once. Most generations have two, a charge and a settlement, so one
+// batch is mostly enough for a page.
 const ledgerBatch = 2*ledgerPage + 1
 
-// ledgerLine is a row of the ledger: a generation, which stands where it was settled, or another entry.
+// ledgerLine is a row of the ledger. A generation has one row for charge and settlement together, at the place of the
+// settlement or, until there is one, of the charge. Every other entry has a row of its own.
 type ledgerLine struct {
 	imagegen.Entry
-	Generation *imagegen.Record // that was charged for; nil: none, or it is erased
-	whole      bool             // the row tells of the charge and of its settlement
+	Generation *imagegen.Record // the generation that was charged for; nil: there is none, or it is erased
+	whole      bool             // the row stands for charge and settlement
 }
 
-// ledgerLines are the rows of a page, and the number of the entry before which the next begins; 0: there is none.
+// ledgerLines returns the rows of a page, newest first, of the entries before a number (0: from the newest). next is
+// the number for the next page; 0: there is none.
 func (c *Console) ledgerLines(ctx context.Context, u imagegen.UserID, before uint64) (lines []ledgerLine, next uint64, err error) {
+	// The journal is read backwards, so a settlement comes before its charge. A page may take several batches, since
+	// charges whose settlement was seen have no row. It is complete when there is one row more than fits, which is
+	// not returned.
 	settled := map[imagegen.ChargeID]bool{}
 	for at := before; ; {
 		entries, err := c.cfg.Ledger.History(ctx, u, at, ledgerBatch)
@@ -49,8 +55,9 @@ func (c *Console) ledgerLines(ctx context.Context, u imagegen.UserID, before uin
 	}
 }
 
-// ledgerLine is the row of an entry, unless that is told elsewhere: the charge of a generation is where its
-// settlement stands. later: newer entries may be on pages before. settled are those seen.
+// ledgerLine returns the row of an entry; shown is false if the entry has none, because it is a charge whose
+// settlement has the row. settled holds the charges whose settlement was on this page, and is added to. later says
+// that there are newer entries on other pages: then a charge whose generation has ended has its row on one of those.
 func (c *Console) ledgerLine(ctx context.Context, u imagegen.UserID, e imagegen.Entry, later bool, settled map[imagegen.ChargeID]bool) (l ledgerLine, shown bool, err error) {
 	l = ledgerLine{Entry: e}
 	if e.Charge == "" || e.Kind == imagegen.EntryCharge && settled[e.Charge] {
@@ -63,15 +70,15 @@ func (c *Console) ledgerLine(ctx context.Context, u imagegen.UserID, e imagegen.
 	switch {
 	case e.Kind == imagegen.EntryCharge:
 		return l, !later || !ended, nil
-	case l.Generation == nil && !ended: // of no generation of this user
+	case l.Generation == nil && !ended: // no generation of this user: the charge has its own row, the settlement only if it gave something back
 		return l, e.Credits != 0, nil
 	}
 	l.whole, settled[e.Charge] = true, true
 	return l, true, nil
 }
 
-// charged is the user's generation that a charge is for; nil if there is none, or it is erased. ended: there
-// is one that has ended.
+// charged returns the user's generation that a charge is for; nil if there is none, or it is erased. ended says that
+// the charge belongs to a generation that has ended; an erased one has.
 func (c *Console) charged(ctx context.Context, u imagegen.UserID, id imagegen.ChargeID) (r *imagegen.Record, ended bool, err error) {
 	g := imagegen.GenerationID(id)
 	if !g.Valid() {
@@ -88,7 +95,7 @@ func (c *Console) charged(ctx context.Context, u imagegen.UserID, id imagegen.Ch
 	return &found, found.Terminal(), nil
 }
 
-// Title says in a word what happened.
+// Title says what happened, in a word or two.
 func (l ledgerLine) Title() string {
 	switch l.Kind {
 	case imagegen.EntryGrant:
@@ -109,30 +116,30 @@ func (l ledgerLine) Title() string {
 	return "Partly refunded"
 }
 
-// Settled reports whether the row says what became of a charge.
+// Settled reports whether the row is that of a settlement. Only then do Charged and Refunded have a meaning.
 func (l ledgerLine) Settled() bool { return l.Kind == imagegen.EntrySettle }
 
-// Charged is what a settled charge took at first.
+// Charged is what a settled charge took at first: what was spent, and what the settlement gave back.
 func (l ledgerLine) Charged() imagegen.Credits { return l.Used + l.Credits }
 
-// Refunded is what came back of it.
+// Refunded is what the settlement gave back.
 func (l ledgerLine) Refunded() imagegen.Credits { return l.Credits }
 
-// Prompt is the beginning of what was asked for, as long as that is kept.
+// Prompt is the beginning of the generation's prompt, or says that it is no longer kept. Generation must not be nil.
 func (l ledgerLine) Prompt() string {
 	return cmp.Or(excerpt(l.Generation.Prompt, 80), "(prompt no longer kept)")
 }
 
-// Request says what was asked for, and at which price.
+// Request describes the generation and its price. Generation must not be nil.
 func (l ledgerLine) Request() string {
 	r := l.Generation
 	return count(r.N, "image", "images") + " of " + r.Model + " in " + string(r.Tier) + " at " + inCredits(r.Price) + " each."
 }
 
-// Open reports whether the generation goes on.
+// Open reports whether the row has a generation that has not ended.
 func (l ledgerLine) Open() bool { return l.Generation != nil && !l.Generation.Terminal() }
 
-// Why is why credits came back; "" if none did, or nobody knows any more.
+// Why says why credits came back; "" if none did, or the generation is erased.
 func (l ledgerLine) Why() string {
 	if l.Generation == nil || l.Refunded() == 0 {
 		return ""
@@ -145,7 +152,7 @@ func (l ledgerLine) Why() string {
 	return ""
 }
 
-// Change is what all that the row tells of did to the balance.
+// Change is what the entries of the row did to the balance together.
 func (l ledgerLine) Change() imagegen.Credits {
 	if l.whole {
 		return -l.Used
@@ -153,7 +160,7 @@ func (l ledgerLine) Change() imagegen.Credits {
 	return l.Credits
 }
 
-// Amount is Change with its sign.
+// Amount is Change with its sign, formatted.
 func (l ledgerLine) Amount() string {
 	if l.Change() > 0 {
 		return "+" + credits(l.Change())
@@ -161,5 +168,5 @@ func (l ledgerLine) Amount() string {
 	return credits(l.Change())
 }
 
-// Reason is the reference of a grant, or of what was taken back.
+// Reason is the reference of a grant or a revocation, if somebody entered one.
 func (l ledgerLine) Reason() string { return reference(l.Ref) }

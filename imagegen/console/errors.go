@@ -14,15 +14,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
-// errorView is an error as it is shown.
+// errorView is the data of error.html.
 type errorView struct {
 	Status    int
 	Title     string
 	Message   string
 	Code      imagegen.Code
-	Reference string // under which the log tells more
+	Reference string // by which the log's line of this error is found; "": it is not logged
 }
 
+// errorViews says how the page of each code looks. Without a Message it is the error's own, which is written for
+// users. A code that is missing here is answered as an internal error.
 var errorViews = map[imagegen.Code]errorView{
 	imagegen.CodeNotFound:             {Status: http.StatusNotFound, Title: "Not found", Message: "There is nothing at this address, or it is not yours to see."},
 	imagegen.CodeInvalidRequest:       {Status: http.StatusBadRequest, Title: "That cannot be done"},
@@ -36,11 +38,13 @@ var errorViews = map[imagegen.Code]errorView{
 	imagegen.CodeOverloaded:           {Status: http.StatusServiceUnavailable, Title: "Too much work at the moment"},
 }
 
+// internalError hides what went wrong, which is only for the log.
 var internalError = errorView{Status: http.StatusInternalServerError, Title: "Something went wrong",
 	Message: "It is not your fault, and it was noted. Try again; if it happens again, tell the operator the reference.",
 	Code:    imagegen.CodeInternal}
 
-// errorViewOf turns an error into what is shown of it.
+// errorViewOf decides what an error's page shows. Only errors of the service itself, which are an *imagegen.Error,
+// show their message.
 func errorViewOf(err error) errorView {
 	switch {
 	case errors.Is(err, errCrossOrigin):
@@ -64,11 +68,14 @@ func errorViewOf(err error) errorView {
 	return t
 }
 
-// fail answers with an error. It is the only place that does.
+// fail answers with an error; all errors of handlers come here. A server error is logged under a reference that the
+// page shows. Once the answer has begun, and when the browser has gone, fail panics with http.ErrAbortHandler, which
+// cuts the connection.
 func (p *page) fail(err error) {
 	if ctx := p.context(); ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		panic(http.ErrAbortHandler) // the browser has gone, or will not get the whole
+		panic(http.ErrAbortHandler) // the browser has gone: nobody is there to be answered
 	}
+	// The reference leads an operator from what a user reports to the line in the log.
 	t := errorViewOf(err)
 	if t.Status >= http.StatusInternalServerError {
 		t.Reference = rand.Text()[:8]
@@ -80,23 +87,24 @@ func (p *page) fail(err error) {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.RetryAfter > 0 {
 		p.retryAfter(e.RetryAfter)
 	}
+	// If not even the error's page can be rendered, plain text has to do.
 	if err := p.renderStatus(t.Status, "error", t); err != nil {
 		p.log(err)
 		http.Error(p.w, t.Title, t.Status)
 	}
 }
 
-// retryAfter says when to ask again: whole seconds, never too early.
+// retryAfter sets the header that says when to ask again, rounded up to whole seconds: never too early.
 func (p *page) retryAfter(d time.Duration) {
 	p.w.Header().Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
 }
 
-// log notes an error, with the route instead of the path: an invitation's path is a secret.
+// log logs an error with the route instead of the path, since the path of a link contains its secret.
 func (p *page) log(err error, args ...any) {
 	p.c.cfg.Log.ErrorContext(p.context(), "a page failed", append([]any{"route", p.route.pattern, "user", p.person.ID, "error", err}, args...)...)
 }
 
-// sentence makes a sentence of an error's message.
+// sentence turns an error's message, which begins in lower case and has no full stop, into a sentence.
 func sentence(s string) string {
 	if s == "" {
 		return ""

@@ -1,6 +1,7 @@
 package console
 
-// favour makes one of the person's generations a favourite, or ends that. A script is answered with the button alone.
+// favour marks one of the person's generations as a favourite, or removes the mark. A script gets the new button, other
+// browsers are redirected to the generation.
 func (c *Console) favour(p *page) error {
 	f, err := p.form()
 	if err != nil {

@@ -2,24 +2,27 @@ package console
 
 import "fmt"
 
-// field is one control of a form, for the templates "field" and "select".
+// field is a control of a form, for the templates "field" and "select". Most of it becomes attributes of that control.
 type field struct {
+	// The label is visible. The hint stands below it, and the fault, if there is any, is announced with it.
 	Name, Label, Hint, Type, Value, Fault string
-	Autocomplete, InputMode               string
-	MinLength, MaxLength                  string
-	Required, Autofocus                   bool
-	Conditional                           bool // required for some of what another field can say
-	Options                               []option
+	// Attributes as in HTML; "" and false: the control has none. The lengths are texts, since 0 would be a limit.
+	Autocomplete, InputMode string
+	MinLength, MaxLength    string
+	Required, Autofocus     bool
+	Conditional             bool // required or not, depending on another field
+	Options                 []option
 }
 
-// option is one choice of a select.
+// option is a choice of a select.
 type option struct{ Value, Label string }
 
-// Optional reports whether the label says that the field may stay empty. Of a password nobody thinks so.
+// Optional reports whether the label says that the field may stay empty. A password's label never does.
 func (d field) Optional() bool { return !d.Required && !d.Conditional && d.Type != "password" }
 
-// newField is the template function field: the form, the field's name, and then what else there is
-// to say of it by name and value in turn.
+// newField is the template function field. It is given the form, the field's name, and properties as alternating
+// names and values. A property that does not exist, or has another type, is an error of the template. A password's
+// value is never shown again.
 func newField(f *form, name string, more ...any) (field, error) {
 	d := field{Name: name, Label: name, Type: "text", Fault: f.Fault(name)}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -36,6 +39,7 @@ func newField(f *form, name string, more ...any) (field, error) {
 	return d, nil
 }
 
+// set sets one property by its name in templates. Texts accept any value that can be printed, such as a number.
 func (d *field) set(what, value any) error {
 	texts := map[any]*string{"label": &d.Label, "hint": &d.Hint, "type": &d.Type, "autocomplete": &d.Autocomplete,
 		"inputmode": &d.InputMode, "minlength": &d.MinLength, "maxlength": &d.MaxLength}

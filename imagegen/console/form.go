@@ -14,20 +14,23 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxForm is the most bytes of a form without files.
+// maxForm is the largest size of a form without files, in bytes.
 const maxForm = 64 << 10
 
 // formTime is how long a form without files may take to arrive.
 const formTime = 30 * time.Second
 
-// form is what a browser's user entered, and what is wrong with it.
+// form is what somebody has entered, and what is wrong with it. Handlers read values with methods that add faults,
+// and then ask valid; a form with faults is shown again with status 422.
 type form struct {
 	values url.Values
-	faults map[string]string // by field
-	fault  string            // of the form as a whole
+	faults map[string]string // a sentence for each field with a fault; may be nil
+	fault  string            // a sentence about the form as a whole; "": none
 }
 
-// form reads the form that was sent.
+// form reads the form that was sent, without values of the address. It reads the body to its end, also one that is no
+// form, so that a body that is too large or too slow is an error of every handler. ErrInvalidRequest: the form cannot
+// be read.
 func (p *page) form() (*form, error) {
 	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, maxForm)
 	err := p.r.ParseForm()
@@ -37,12 +40,11 @@ func (p *page) form() (*form, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	http.NewResponseController(p.w).SetReadDeadline(time.Time{}) // it is there; see ServeHTTP
+	http.NewResponseController(p.w).SetReadDeadline(time.Time{}) // the form has arrived; see ServeHTTP
 	return &form{values: p.r.PostForm}, nil
 }
 
-// unreadable says what was wrong with a form that could not be read, and what to do: how the network
-// puts it helps nobody who looks at a page.
+// unreadable turns an error of reading a form into one that tells people what to do.
 func unreadable(err error) error {
 	message := "the form is malformed or ended early; send it again"
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -53,7 +55,7 @@ func unreadable(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: message, Err: err}
 }
 
-// filled returns a form that shows names and values in turn, as if they had been entered.
+// filled returns a form with values, given as alternating names and values, as if they had been entered.
 func filled(pairs ...string) *form {
 	f := &form{values: url.Values{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -62,13 +64,13 @@ func filled(pairs ...string) *form {
 	return f
 }
 
-// Value is what was entered, without space around it.
+// Value is what was entered in a field, without surrounding space. A field that was not sent is empty.
 func (f *form) Value(name string) string { return strings.TrimSpace(f.values.Get(name)) }
 
-// secret is what was entered, with the space around it; no page shows it again.
+// secret is what was entered in a field, as it is: space may be part of a password. No page may show it again.
 func (f *form) secret(name string) string { return f.values.Get(name) }
 
-// addFault says what is wrong with a field and what to do, as a sentence.
+// addFault records what is wrong with a field and what to do, as a sentence. The first fault of a field stays.
 func (f *form) addFault(name, format string, args ...any) {
 	if f.faults == nil {
 		f.faults = map[string]string{}
@@ -81,8 +83,8 @@ func (f *form) addFault(name, format string, args ...any) {
 // addFormFault says what is wrong with the form as a whole.
 func (f *form) addFormFault(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
 
-// refuse puts an error that the user can mend beside a field; name "" means above the form. Any
-// other error is returned.
+// refuse turns an error that the user can correct into a fault of a field; "" means of the form as a whole. It
+// returns any other error, and nil in place of one that it has turned into a fault: so check valid after it.
 func (f *form) refuse(name string, err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	mendable := []imagegen.Code{imagegen.CodeInvalidRequest, imagegen.CodeInsufficientCredits, imagegen.CodeChargeRefused}
@@ -97,10 +99,10 @@ func (f *form) refuse(name string, err error) error {
 	return nil
 }
 
-// valid reports whether nothing is wrong.
+// valid reports whether the form has no faults so far.
 func (f *form) valid() bool { return f.fault == "" && len(f.faults) == 0 }
 
-// Fault is what is wrong with a field; with "", with the form as a whole.
+// Fault is what is wrong with a field or, for "", with the form as a whole; "" if nothing is.
 func (f *form) Fault(name string) string {
 	if name == "" {
 		return f.fault

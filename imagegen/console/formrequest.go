@@ -10,23 +10,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// examplePrompt stands where a price or a sample needs a prompt before there is one.
+// examplePrompt is used for prices and samples until there is a prompt.
 const examplePrompt = "A red fox in fresh snow, early morning light"
 
-// exactSize is the value of the field ratio that makes width and height count.
+// exactSize is the value of the form's ratio that makes its width and height count.
 const exactSize = "own"
 
-// formRequest is what the playground's form asks for. With faults in the form it is incomplete.
+// formRequest is the request that the playground's form describes, with its price. If the form has faults, the
+// request is incomplete and has no price.
 type formRequest struct {
 	form    *form
-	model   imagegen.ModelInfo
-	tier    imagegen.Tier // chosen; an exact size has its own
+	model   imagegen.ModelInfo // the first on offer if the form names none; zero: no model is on offer
+	tier    imagegen.Tier      // the chosen one; it does not count for an exact size, which decides its tier itself
 	request imagegen.GenerateRequest
 	quote   imagegen.Quote
-	priced  bool // quote is there
+	priced  bool // quote is set
 }
 
-// formRequest reads the form and asks the engine for the price. Faults stand beside their fields.
+// formRequest reads the form and asks the engine for the price. What is wrong becomes a fault of its field, not an
+// error. The references themselves do not matter for the price, only their number does.
 func (p *page) formRequest(f *form, references int) (*formRequest, error) {
 	models, err := p.service().Models(p.context())
 	if err != nil {
@@ -39,6 +41,8 @@ func (p *page) formRequest(f *form, references int) (*formRequest, error) {
 		f.addFormFault("No model is on offer.")
 		return q, nil
 	}
+	// The model comes first, since it decides what the other fields may be. After a fault the rest is read all the
+	// same, so that all faults are shown at once; only the price needs a form without faults.
 	q.chooseModel(models)
 	q.chooseShape()
 	q.chooseNumber()
@@ -51,10 +55,12 @@ func (p *page) formRequest(f *form, references int) (*formRequest, error) {
 	return q, err
 }
 
-// prompt is the prompt as a program would send it: a browser sends each line break as two characters.
+// prompt is the prompt as a program would send it: browsers send each line break in a form as CR LF.
 func (f *form) prompt() string { return strings.ReplaceAll(f.Value("prompt"), "\r\n", "\n") }
 
-// adaptedFormRequest is formRequest where what the model does not offer gives way to what it does.
+// adaptedFormRequest is formRequest after the user has changed the model: choices that it does not offer are reset to
+// its defaults. Clearing one field can bring up a fault of another, so it repeats until none can be cleared. It ends,
+// since each round clears a field.
 func (p *page) adaptedFormRequest(f *form, references int) (*formRequest, error) {
 	for {
 		q, err := p.formRequest(f, references)
@@ -64,7 +70,8 @@ func (p *page) adaptedFormRequest(f *form, references int) (*formRequest, error)
 	}
 }
 
-// clearFaulty empties those of the fields that have a fault, and reports whether there was one.
+// clearFaulty empties the fields among names that have a fault, and reports whether there were any. If so, it removes
+// all faults, since the form is then read again.
 func (f *form) clearFaulty(names ...string) (any bool) {
 	for _, name := range names {
 		if f.Fault(name) != "" && f.Value(name) != "" {
@@ -78,6 +85,7 @@ func (f *form) clearFaulty(names ...string) (any bool) {
 	return any
 }
 
+// chooseModel falls back to the first model, so that the rest of the form has something to offer.
 func (q *formRequest) chooseModel(models []imagegen.ModelInfo) {
 	id := q.form.Value("model")
 	i := slices.IndexFunc(models, func(m imagegen.ModelInfo) bool { return m.ID == id })
@@ -91,7 +99,7 @@ func (q *formRequest) chooseModel(models []imagegen.ModelInfo) {
 	q.request.Model = q.model.ID
 }
 
-// chooseShape makes a size of the ratio and the tier: the API knows neither.
+// chooseShape turns ratio and tier into a size, since a request has only that. For the ratio auto the size stays auto.
 func (q *formRequest) chooseShape() {
 	q.tier = imagegen.Tier(q.form.Value("tier"))
 	if q.tier == "" {
@@ -111,6 +119,7 @@ func (q *formRequest) chooseShape() {
 	}
 }
 
+// chooseSize reads an exact size. Whether the model can make it is decided with the price.
 func (q *formRequest) chooseSize() {
 	z, err := imagegen.ParseSize(q.form.Value("width") + "x" + q.form.Value("height"))
 	if err != nil {
@@ -119,6 +128,7 @@ func (q *formRequest) chooseSize() {
 	q.request.Size = z
 }
 
+// exactSize reports whether the form asks for a size in pixels instead of a ratio and a tier.
 func (q *formRequest) exactSize() bool { return q.form.Value("ratio") == exactSize }
 
 func (q *formRequest) chooseNumber() {
@@ -136,7 +146,8 @@ func (q *formRequest) chooseQuality() {
 	}
 }
 
-// chooseOptions takes those that the model has.
+// chooseOptions reads format, background and seed. A model without a choice has no such fields in the form, so they are
+// empty. With n images the seeds from Seed to Seed+n-1 are used, all of which must be within the model's range.
 func (q *formRequest) chooseOptions() {
 	o := &q.request.Options
 	if o.Format = imagegen.Format(q.form.Value("output_format")); o.Format != "" && !slices.Contains(q.model.Formats, o.Format) {
@@ -162,6 +173,8 @@ func (q *formRequest) chooseOptions() {
 	o.Seed = &seed
 }
 
+// checkAmounts checks the lengths that depend on the model, so that the fault is beside its field. The engine checks
+// them again.
 func (q *formRequest) checkAmounts() {
 	if n := len([]rune(q.request.Prompt)); n > q.model.MaxPrompt {
 		q.form.addFault("prompt", "The prompt has %s; %s takes %d. Shorten it.", count(n, "character", "characters"), q.model.ID, q.model.MaxPrompt)
@@ -171,8 +184,10 @@ func (q *formRequest) checkAmounts() {
 	}
 }
 
-// price has the engine price the draft. What decides the tier is the service's affair, and may be the
-// quality: auto stands for the first quality that leads to the tier that was chosen.
+// price asks the engine for the price. The policy of the service decides which tier a request gets, and the quality may
+// influence that. So quality auto stands for the first quality that leads to the chosen tier, and is replaced by it. A
+// quality that the user chose, and that leads to another tier, is a fault: they would pay for a tier that they did not
+// choose.
 func (q *formRequest) price(s *engine.Session) error {
 	asked, qualities := q.request.Quality, []imagegen.Quality{q.request.Quality}
 	if asked == imagegen.QualityAuto {
@@ -192,6 +207,8 @@ func (q *formRequest) price(s *engine.Session) error {
 			other = quote.Tier
 		}
 	}
+	// No quality leads to the chosen tier. If one could be priced at all, the quality is at fault; otherwise whatever
+	// the engine refused.
 	q.request.Quality = asked
 	if other != "" {
 		q.form.addFault("quality", "With this shape, quality %s is made and priced as %s. Choose auto, or %s.", asked, other, other)
@@ -201,7 +218,7 @@ func (q *formRequest) price(s *engine.Session) error {
 	switch {
 	case q.exactSize():
 		field = "size"
-	case asked != imagegen.QualityAuto && q.request.Size.Auto(): // it decides the tier
+	case asked != imagegen.QualityAuto && q.request.Size.Auto(): // then the quality decides the tier
 		field = "quality"
 	}
 	return q.form.refuse(field, refusal)

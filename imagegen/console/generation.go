@@ -8,18 +8,18 @@ import (
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// generationView is what generation.html is given.
+// generationView is the data of generation.html.
 type generationView struct {
 	imagegen.Generation
-	Shape    shape      // of the places where images will be
-	Places   []struct{} // one for each image that may still come
+	Shape    shape      // of the placeholders
+	Places   []struct{} // a placeholder for each image that may still come
 	Pictures []picture
 	Steps    []step
 	Waits    bool // it can be cancelled
 }
 
-// Seen is what a page asks with whether anything has changed: the status, the images that are there, and whether
-// it can be cancelled.
+// Seen identifies what a page shows of the generation: the status, the number of images, and whether it can be
+// cancelled. A page sends it back to ask whether anything has changed.
 func (v generationView) Seen() string {
 	return fmt.Sprintf("%s-%d-%t", v.Status, len(v.Images), v.Waits)
 }
@@ -32,7 +32,7 @@ func (v generationView) Cancelled() bool {
 // Ended reports whether nothing changes any more.
 func (v generationView) Ended() bool { return v.Status.Terminal() }
 
-// Refunded is what came back of the charge.
+// Refunded is the part of the charge that was returned; 0 until the generation has ended.
 func (v generationView) Refunded() imagegen.Credits {
 	if !v.Ended() {
 		return 0
@@ -40,7 +40,7 @@ func (v generationView) Refunded() imagegen.Credits {
 	return v.CreditsRequested - v.Credits
 }
 
-// Why is why there is no image; "" if it did not fail.
+// Why says why the generation failed; "" if it did not.
 func (v generationView) Why() string {
 	if v.Failure == nil {
 		return ""
@@ -48,12 +48,13 @@ func (v generationView) Why() string {
 	return sentence(v.Failure.Message)
 }
 
-// Missing is how many images were asked for and did not come.
+// Missing is how many of the requested images are not there, or not yet.
 func (v generationView) Missing() int { return v.N - len(v.Images) }
 
-// Title says in the title of a tab how far it is, and what it is.
+// Title is the title of the browser's tab: how far the generation is, and its prompt.
 func (v generationView) Title() string { return v.state() + ": " + excerpt(v.Prompt, 60) }
 
+// state says in a few words how far the generation is.
 func (v generationView) state() string {
 	switch {
 	case v.Status == imagegen.StatusQueued:
@@ -73,7 +74,7 @@ func (v generationView) state() string {
 	return "Ready"
 }
 
-// Said is how far it is, to whom listens to the page.
+// Said is how far the generation is, as a sentence for screen readers and notifications.
 func (v generationView) Said() string {
 	switch {
 	case v.Status == imagegen.StatusQueued:
@@ -98,7 +99,8 @@ func (c *Console) generation(p *page) error {
 	return p.render("generation", v)
 }
 
-// live answers with what has become of a generation since the page saw it, or with nothing.
+// live answers a page that polls: with the generation as it is if it differs from what the page shows, otherwise with
+// no content.
 func (c *Console) live(p *page) error {
 	v, err := c.generationOf(p)
 	if err != nil {
@@ -110,13 +112,14 @@ func (c *Console) live(p *page) error {
 	return p.fragment("generation", "progress", v)
 }
 
-// named is the generation that the path names.
+// named is the identifier of the generation that the path names. Nothing is known about it yet.
 func named(p *page) imagegen.GenerationID { return imagegen.GenerationID(p.r.PathValue("generation")) }
 
-// record returns the generation that the path names, if it is the person's own. ErrNotFound.
+// record returns the generation that the path names. ErrNotFound: there is none, or it is another user's.
 func (c *Console) record(p *page) (imagegen.Record, error) { return c.recordOf(p, named(p)) }
 
-// recordOf returns a generation of the person's own. ErrNotFound.
+// recordOf returns one of the person's generations. ErrNotFound as for record. The log of the request names a
+// generation only once it is known to be the person's.
 func (c *Console) recordOf(p *page, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := p.service().Record(p.context(), id)
 	if err != nil {
@@ -130,6 +133,7 @@ func (c *Console) recordOf(p *page, id imagegen.GenerationID) (imagegen.Record, 
 
 func (c *Console) generationOf(p *page) (generationView, error) { return c.viewOf(p, named(p)) }
 
+// viewOf returns one of the person's generations for a page. ErrNotFound as for record.
 func (c *Console) viewOf(p *page, id imagegen.GenerationID) (generationView, error) {
 	r, err := c.recordOf(p, id)
 	if err != nil {
@@ -137,7 +141,7 @@ func (c *Console) viewOf(p *page, id imagegen.GenerationID) (generationView, err
 	}
 	v := generationView{Generation: r.Generation(), Shape: shapeOf(r.Size, r.Ratio), Steps: steps(r), Waits: r.Cancellable()}
 	v.Pictures = pictures(v.Generation)
-	if !v.Ended() {
+	if !v.Ended() { // afterwards no more images come
 		v.Places = make([]struct{}, v.Missing())
 	}
 	return v, nil
@@ -149,15 +153,15 @@ type picture struct {
 	Number   int // from 1
 	Alt      string
 	Format   string
-	FileName string // under which a browser saves it
-	Beside   bool   // the playground's form is on the page
+	FileName string // the name under which a browser saves it
+	Beside   bool   // the playground's form is on the same page, so that its button can add the image there
 }
 
-// pictures are the images of a generation.
+// pictures returns the images of a generation for templates.
 func pictures(g imagegen.Generation) (all []picture) {
 	most := len(g.Images)
 	if !g.Status.Terminal() {
-		most = g.N // others are to come
+		most = g.N // more may come
 	}
 	for n, i := range g.Images {
 		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, excerpt(g.Prompt, 120))
@@ -168,7 +172,8 @@ func pictures(g imagegen.Generation) (all []picture) {
 	return all
 }
 
-// excerpt is the beginning of a text, in one line. It reads little more of it: a prompt may be long.
+// excerpt is the beginning of a text as one line of at most most code points, with … if something is left out. It
+// reads no more of the text than that, since a prompt may be long.
 func excerpt(s string, most int) string {
 	var line []rune
 	for word := range strings.FieldsSeq(s) {

@@ -9,10 +9,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// galleryPage is how many generations the gallery shows at once: whole rows of two, three and four.
+// galleryPage is how many generations a page of the gallery has: whole rows of two, three and four.
 const galleryPage = 24
 
-// generationsView is what generations.html is given.
+// generationsView is the data of generations.html.
 type generationsView struct {
 	Search  search
 	Form    *form
@@ -21,17 +21,17 @@ type generationsView struct {
 	Tiles   []tile
 	Watch   watch
 	Pager   pager
-	Further string    // where the search goes on; "": it came to an end
-	Upto    time.Time // how far back it came
+	Further string    // the address at which an unfinished search continues; "": it is finished
+	Upto    time.Time // how far back an unfinished search has looked
 }
 
-// Sought reports whether something is asked for that the filters do not say.
+// Sought reports whether the search form narrows the gallery down, in addition to the filters.
 func (v generationsView) Sought() bool {
 	s := v.Search
 	return s.narrow() || !s.From.IsZero() || !s.To.IsZero()
 }
 
-// filter is one way to narrow the gallery down.
+// filter is a link to another view of a list.
 type filter struct {
 	Label   string
 	Address string
@@ -41,10 +41,10 @@ type filter struct {
 // tile is one generation in the gallery.
 type tile struct {
 	imagegen.Generation
-	Changed bool // it takes the place of the one that the page shows
+	Changed bool // a script replaces the tile on the page by this one
 }
 
-// Cover is the image that stands for all.
+// Cover is the image that stands for the generation; "": there is none.
 func (t tile) Cover() imagegen.ImageID {
 	if len(t.Images) == 0 {
 		return ""
@@ -52,6 +52,8 @@ func (t tile) Cover() imagegen.ImageID {
 	return t.Images[0].ID
 }
 
+// generations shows the gallery: a page of the person's generations, as far as the search in the address matches. A
+// search that has looked at too many generations says how far it got, and offers to continue from there.
 func (c *Console) generations(p *page) error {
 	v := generationsView{Form: p.searchForm()}
 	v.Search = v.Form.search()
@@ -74,7 +76,7 @@ func (c *Console) generations(p *page) error {
 	return p.render("generations", v)
 }
 
-// searchForm is what the gallery's address asks for.
+// searchForm returns the search in the gallery's address as a form. An unknown status is ignored.
 func (p *page) searchForm() *form {
 	f := &form{values: p.r.URL.Query()}
 	if !slices.Contains(imagegen.Statuses(), imagegen.Status(f.Value("status"))) {
@@ -83,19 +85,19 @@ func (p *page) searchForm() *form {
 	return f
 }
 
-// search is what the form asks for. A day that is none is blamed and left out.
+// search returns what the form asks for. A day that cannot be read becomes a fault and is left out.
 func (f *form) search() search {
 	s := search{Status: imagegen.Status(f.Value("status")), Favourites: f.Value("favourites") != "", Model: f.Value("model")}
 	s.Words = strings.Fields(strings.ToLower(f.Value("q")))
 	s.Words = s.Words[:min(len(s.Words), maxWords)]
 	s.From, s.To = f.day("from"), f.day("to")
 	if !s.To.IsZero() {
-		s.To = s.To.AddDate(0, 0, 1) // the day itself is within
+		s.To = s.To.AddDate(0, 0, 1) // the day itself is included
 	}
 	return s
 }
 
-// day is the midnight of a day that was entered, UTC; the zero time if none was.
+// day returns the midnight in UTC with which an entered day begins; the zero time if none was entered.
 func (f *form) day(name string) time.Time {
 	entered := f.Value(name)
 	day, err := time.Parse(time.DateOnly, entered)
@@ -105,7 +107,7 @@ func (f *form) day(name string) time.Time {
 	return day
 }
 
-// searchModels are the models to choose from: those on offer, and the one that is asked for.
+// searchModels are the models to choose from: those on offer and, though it may be gone, the chosen one.
 func (c *Console) searchModels(ctx context.Context, asked string) ([]option, error) {
 	models, err := c.cfg.Engine.Models(ctx)
 	all := []option{{"", "All models"}}
@@ -118,7 +120,7 @@ func (c *Console) searchModels(ctx context.Context, asked string) ([]option, err
 	return all, err
 }
 
-// filters lead to the first page of each status, and of the favourites; what else is asked for stays.
+// filters are links to the first page of each status, and of the favourites. They keep the rest of the search.
 func (p *page) filters(now search) []filter {
 	labels := map[imagegen.Status]string{"": "All", imagegen.StatusQueued: "Queued", imagegen.StatusProcessing: "Processing",
 		imagegen.StatusSucceeded: "Succeeded", imagegen.StatusFailed: "Failed"}
@@ -129,5 +131,5 @@ func (p *page) filters(now search) []filter {
 	return append(all, filter{"Favourites", p.here("status", "", "favourites", "yes", "after", ""), now.Favourites})
 }
 
-// Title says in the title of a tab how many are in the making.
+// Title is the title of the browser's tab, with the number of generations in progress.
 func (v generationsView) Title() string { return v.Watch.title("") }

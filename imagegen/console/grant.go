@@ -14,13 +14,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// oncePrefix marks a reference that nobody chose.
+// oncePrefix begins a reference that the console generated, so that it is not shown as if somebody had entered it.
 const oncePrefix = "console-"
 
-// onceToken makes a grant that is sent twice, by a reload or a second press of the button, count once.
+// onceToken returns a reference for a form. With it a grant that is sent twice, by a reload or a second press of the
+// button, counts once.
 func onceToken() string { return oncePrefix + rand.Text() }
 
-// grant gives a user credits.
+// grant grants credits to a user. A reference that already stands for a grant of the same terms is no mistake: the
+// page says that it was granted before. One that stands for something else is a fault of the form.
 func (c *Console) grant(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -33,6 +35,7 @@ func (c *Console) grant(p *page) error {
 	g := f.grant(u.ID, p.now)
 	var granted imagegen.Granted
 	if f.valid() {
+		// The reference has been used for something else if the ledger says so, or if what it returns has other terms.
 		granted, err = c.cfg.Ledger.Grant(p.context(), g)
 		if err == nil && !stands(granted, g) || errors.Is(err, imagegen.ErrGrantConflict) {
 			f.usedBefore("ref", "Nothing was granted now.")
@@ -54,12 +57,13 @@ func (c *Console) grant(p *page) error {
 	return p.done(done+" The balance is "+credits(b.Credits)+".", "users", string(u.ID))
 }
 
-// stands reports whether what stands is the grant that was asked for: its reference may be another's.
+// stands reports whether the lot under the reference has the terms that were asked for. The ledger compares only user
+// and amount, and returns the existing lot whatever its other terms are.
 func stands(granted imagegen.Granted, g imagegen.Grant) bool {
 	return granted.Expires.Equal(g.Expires) && granted.Promo == g.Promo && granted.Priority == g.Priority
 }
 
-// wereCredits begins a sentence about credits in the past.
+// wereCredits begins a sentence such as: 5 credits were granted.
 func wereCredits(n imagegen.Credits) string { return inCredits(n) + " " + plural(n, "was", "were") }
 
 // grant reads the form of a grant.
@@ -68,7 +72,7 @@ func (f *form) grant(u imagegen.UserID, now time.Time) imagegen.Grant {
 		Expires: f.lastDay("expires", now), Ref: f.reference("ref")}
 }
 
-// reference reads what makes a grant or a revocation safe to repeat: what was entered, or the form's own mark.
+// reference reads the reference that makes a grant or a revocation idempotent: the entered one, or else the form's own.
 func (f *form) reference(name string) string {
 	ref := cmp.Or(f.Value(name), f.Value("once"))
 	if len(ref) > 255 || strings.Contains(ref, "\x00") {
@@ -77,10 +81,10 @@ func (f *form) reference(name string) string {
 	return ref
 }
 
-// wholeNumber is digits, and commas only where they set thousands apart: 1,5 is not meant as fifteen.
+// wholeNumber matches digits, with commas only as separators of thousands: whoever enters 1,5 does not mean fifteen.
 var wholeNumber = regexp.MustCompile(`^(\d+|\d{1,3}(,\d{3})+)$`)
 
-// amount reads a number of credits.
+// amount reads a number of credits. If that is no valid amount, the field has a fault.
 func (f *form) amount(name string) imagegen.Credits {
 	written := f.Value(name)
 	n, err := strconv.ParseInt(strings.ReplaceAll(written, ",", ""), 10, 64)
@@ -90,7 +94,8 @@ func (f *form) amount(name string) imagegen.Credits {
 	return imagegen.Credits(n)
 }
 
-// lastDay reads a day that is not over, and returns its end; zero if none was entered.
+// lastDay reads a day that is not over yet, and returns the midnight with which it ends, in UTC; zero if none was
+// entered.
 func (f *form) lastDay(name string, now time.Time) time.Time {
 	const never = 2200 // beyond it one may as well enter no day; the ledger cannot keep the year 2263
 	if f.Value(name) == "" {
@@ -104,7 +109,8 @@ func (f *form) lastDay(name string, now time.Time) time.Time {
 	return end
 }
 
-// usedBefore blames the reference, or the form itself that was sent before with other content.
+// usedBefore adds a fault for a reference that stands for another grant or revocation. If the reference was the
+// form's own, the form was sent before with other content, and gets a new one, so that sending it again counts.
 func (f *form) usedBefore(name, outcome string) {
 	if f.Value(name) != "" {
 		f.addFault(name, "This reference was used before, for another grant or revocation. %s", outcome)

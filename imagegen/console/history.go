@@ -14,18 +14,19 @@ import (
 // HistoryHours is how far back a [History] goes.
 const HistoryHours = 48
 
-// History counts by the hour how upstreams have answered, and how long generations took, since it was made and for
-// HistoryHours at most, in memory. It is an [imagegen.Observer]: of the engine that the console shows.
+// History counts, hour by hour, how upstreams have answered and how long generations took. It remembers HistoryHours at
+// most, in memory, so it begins empty with each process and knows only what this process did. It must be an
+// [imagegen.Observer] of the engine that the console shows. It is safe for concurrent use.
 type History struct {
 	now   func() time.Time
-	since time.Time
+	since time.Time // when it was made
 
-	mu        sync.Mutex
+	mu        sync.Mutex // guards the maps and the rings in them
 	upstreams map[upstream]*ring[answers]
 	models    map[string]*ring[durations]
 }
 
-// NewHistory makes one that has seen nothing yet. now is the console's clock; nil: time.Now.
+// NewHistory returns an empty History. now should be the console's clock; nil: time.Now.
 func NewHistory(now func() time.Time) *History {
 	if now == nil {
 		now = time.Now
@@ -33,7 +34,7 @@ func NewHistory(now func() time.Time) *History {
 	return &History{now: now, since: now(), upstreams: make(map[upstream]*ring[answers]), models: make(map[string]*ring[durations])}
 }
 
-// watched is since when it knows what was.
+// watched is the beginning of the time that the history covers.
 func (h *History) watched(now time.Time) time.Time {
 	if first := now.Truncate(time.Hour).Add((1 - HistoryHours) * time.Hour); first.After(h.since) {
 		return first
@@ -41,14 +42,16 @@ func (h *History) watched(now time.Time) time.Time {
 	return h.since
 }
 
-// upstream is whoever makes the images of a model, or one of several who do.
+// upstream is a provider of a model or, behind a router, one of its members; Member is "" otherwise. A History grows
+// with the number of upstreams, which the configuration bounds.
 type upstream struct{ Model, Provider, Member string }
 
+// compare orders upstreams by model, provider and member.
 func (u upstream) compare(o upstream) int {
 	return cmp.Or(cmp.Compare(u.Model, o.Model), cmp.Compare(u.Provider, o.Provider), cmp.Compare(u.Member, o.Member))
 }
 
-// answers are what an upstream has answered.
+// answers counts the attempts at an upstream.
 type answers struct{ All, Failed int }
 
 var _ imagegen.Observer = (*History)(nil)
@@ -56,24 +59,27 @@ var _ imagegen.Observer = (*History)(nil)
 // Begin implements [imagegen.Observer].
 func (h *History) Begin(ctx context.Context, _ imagegen.Event) context.Context { return ctx }
 
-// Observe implements [imagegen.Observer].
+// Observe implements [imagegen.Observer]. Behind a router each member that was asked counts; the attempt as a whole
+// does not count again.
 func (h *History) Observe(_ context.Context, e imagegen.Event) {
 	switch e.Kind {
 	case imagegen.EventAttempted:
-		if e.Members == 0 { // else the members were counted
+		if e.Members == 0 { // otherwise each EventAsked was counted
 			h.answered(e)
 		}
 	case imagegen.EventAsked:
 		h.answered(e)
-	case imagegen.EventSettled:
+	case imagegen.EventSettled: // only these succeeded
 		h.took(e.Generation.Model, e.Duration)
 	}
 }
 
+// answered counts an attempt. What the upstream refused, and a request that it found invalid, are no failures of its
+// own.
 func (h *History) answered(e imagegen.Event) {
 	ending := imagegen.EndingOf(e.Count, e.Err)
 	if ending == imagegen.EndedStopped {
-		return // it says nothing of the upstream
+		return // this service stopped it, which says nothing about the upstream
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -84,19 +90,21 @@ func (h *History) answered(e imagegen.Event) {
 	}
 }
 
+// took counts how long a successful generation took, from its creation to its end.
 func (h *History) took(model string, d time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	slot(h.models, model, h.now()).add(d)
 }
 
-// upstreamHistory is what a History tells of an upstream.
+// upstreamHistory is what a History knows about an upstream.
 type upstreamHistory struct {
 	upstream
-	Hours [HistoryHours]answers // the present one last
+	Hours [HistoryHours]answers // the current hour last
 }
 
-// health tells of each upstream that was asked within the time that the history goes back.
+// health returns the history of each upstream that was asked within the last HistoryHours, by model, provider and
+// member.
 func (h *History) health(now time.Time) (all []upstreamHistory) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,8 +116,9 @@ func (h *History) health(now time.Time) (all []upstreamHistory) {
 	return all
 }
 
-// latencies tells how long the generations of each model took that succeeded.
+// latencies returns how long the generations that succeeded took, for each model.
 func (h *History) latencies(now time.Time) map[string]durations {
+	// The histograms of the hours are added up, so a percentile is one of all hours together.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := make(map[string]durations, len(h.models))
@@ -123,7 +132,8 @@ func (h *History) latencies(now time.Time) map[string]durations {
 	return all
 }
 
-// ring keeps something for each of the latest hours.
+// ring keeps a value for each of the latest hours. An element whose hour is not the one asked for is out of date and
+// counts as empty, so nothing has to be cleared as time goes by.
 type ring[T any] [HistoryHours]struct {
 	hour int64 // since 1970
 	kept T
@@ -131,7 +141,8 @@ type ring[T any] [HistoryHours]struct {
 
 const secondsPerHour = int64(time.Hour / time.Second)
 
-// slot is what a ring keeps for the hour.
+// slot returns the value of the current hour in the ring of a key, for the caller to change while it holds
+// History.mu. It makes the ring, and clears an element that is out of date.
 func slot[K comparable, T any](rings map[K]*ring[T], key K, now time.Time) *T {
 	r := rings[key]
 	if r == nil {
@@ -140,14 +151,14 @@ func slot[K comparable, T any](rings map[K]*ring[T], key K, now time.Time) *T {
 	}
 	hour := now.Unix() / secondsPerHour
 	current := &r[hour%HistoryHours]
-	if current.hour != hour { // it is that of two days ago
+	if current.hour != hour { // it belongs to another hour
 		var none T
 		current.hour, current.kept = hour, none
 	}
 	return &current.kept
 }
 
-// hours is what is kept, the present hour last.
+// hours returns the values of the last HistoryHours, the current hour last.
 func (r *ring[T]) hours(now time.Time) (all [HistoryHours]T) {
 	last := now.Unix() / secondsPerHour
 	for i := range all {

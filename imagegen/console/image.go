@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// image serves one of the person's images, by the name that it has in forms.
+// image serves one of the person's images: a generated one, or a reference that was sent with a generation. The API
+// serves an image to whoever knows its identifier; the console serves only its owner.
 func (c *Console) image(p *page) error {
 	name := p.r.PathValue("image")
 	if strings.Contains(name, placeSeparator) {
@@ -18,7 +19,7 @@ func (c *Console) image(p *page) error {
 	}
 	id := imagegen.ImageID(name)
 	g, _ := id.Generation()
-	if _, err := p.service().Generation(p.context(), g); err != nil { // the API asks for no owner; here there is one
+	if _, err := p.service().Generation(p.context(), g); err != nil { // that it is the person's
 		return err
 	}
 	f, err := c.cfg.Engine.OpenImage(p.context(), id)
@@ -26,12 +27,13 @@ func (c *Console) image(p *page) error {
 		return err
 	}
 	defer f.Close()
+	// ServeContent answers ranges and conditional requests, of which Honoured leaves only the sensible ones.
 	p.imageHeader(string(id), f)
 	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
 	return nil
 }
 
-// sentImage serves an image that was sent with a generation.
+// sentImage serves a reference that was sent with a generation, while the service keeps it.
 func (p *page) sentImage(name string) error {
 	i, err := sentImage(p.context(), p.service(), name)
 	if err != nil {
@@ -52,7 +54,8 @@ func (p *page) sentImage(name string) error {
 	return err
 }
 
-// imageHeader sets the header of an image whose bytes never change. Whatever they are, they are no page.
+// imageHeader sets the header of an image, whose bytes never change. The policy keeps a browser from treating them as
+// a page, whatever they are. It may cache them for a year, but no proxy may.
 func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
 	p.begun = true
 	p.about, _ = f.ID.Generation()

@@ -11,16 +11,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// InvitationLink makes a link by which its holder chooses the password of a user, once, until it expires; an
-// earlier link of the user stops working. It returns the link's path below [Config.Path]. An error is
-// that of the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
+// InvitationLink makes a link with which whoever holds it chooses the password of a user. The link works once, until it
+// expires, and an earlier link of the user stops working. InvitationLink returns the link's path below [Config.Path].
+// The error is the LoginStore's. Whether the user exists is not checked: a link for a user who does not, or who is
+// disabled, leads nowhere.
 //
-// Until the link is used nothing changes: a former password works, with its role. When it is used, the
-// user has the new role and is signed out everywhere else.
+// Nothing changes until the link is used: an existing password keeps working, with its role. Using the link gives the
+// user the new role and signs them out everywhere else.
 func InvitationLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, expires time.Time) (path string, err error) {
 	return invite(ctx, logins, "invitation/", account.Invitation{User: u, Role: role, ExpiresAt: expires})
 }
 
+// invite stores an invitation under the hash of a new token and returns the path of its link, which begins with below.
 func invite(ctx context.Context, logins account.LoginStore, below string, i account.Invitation) (path string, err error) {
 	var token string
 	token, i.Hash = newToken()
@@ -30,7 +32,7 @@ func invite(ctx context.Context, logins account.LoginStore, below string, i acco
 	return below + token, nil
 }
 
-// invitationView is what invitation.html is given.
+// invitationView is the data of invitation.html.
 type invitationView struct {
 	Form *form
 	Name string
@@ -44,6 +46,8 @@ func (c *Console) invitationForm(p *page) error {
 	return p.render("invitation", invitationView{filled(), u.Name})
 }
 
+// acceptInvitation sets the chosen password and signs the user in. A user who had a password is told when that was set:
+// if somebody else used a link meanwhile, they find out.
 func (c *Console) acceptInvitation(p *page) error {
 	i, u, err := c.invited(p)
 	if err != nil {
@@ -57,6 +61,7 @@ func (c *Console) acceptInvitation(p *page) error {
 	if !f.valid() {
 		return p.renderStatus(http.StatusUnprocessableEntity, "invitation", invitationView{f, u.Name})
 	}
+	// Everything that can be refused comes before accept, which uses up the link.
 	hash, err := c.passwords.Hash(p.context(), chosen)
 	if err != nil {
 		return err
@@ -72,13 +77,14 @@ func (c *Console) acceptInvitation(p *page) error {
 	return p.invalidLink(p.accept(i, u, hash, said))
 }
 
-// invited returns the invitation that the address names, and the user who is invited.
+// invited returns the invitation that the address names, and the user who is invited. ErrNotFound: there is none, it
+// has expired, or the user is disabled.
 func (c *Console) invited(p *page) (account.Invitation, imagegen.User, error) {
 	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
 	if err != nil {
 		return i, imagegen.User{}, err
 	}
-	u, err := c.cfg.Engine.Accounts().User(p.context(), i.User) // a set-up has none
+	u, err := c.cfg.Engine.Accounts().User(p.context(), i.User) // the invitation of a set-up has no user: ErrNotFound
 	if err == nil && !u.DisabledAt.IsZero() {
 		err = imagegen.ErrNotFound
 	}
@@ -87,9 +93,11 @@ func (c *Console) invited(p *page) (account.Invitation, imagegen.User, error) {
 
 func (p *page) invitationHash() [32]byte { return sha256.Sum256([]byte(p.r.PathValue("token"))) }
 
-// accept uses an invitation up, sets the password that was hashed and signs the user in, who is told so.
+// accept uses up an invitation, sets the password whose hash is given, and signs the user in. said is shown on the next
+// page. ErrNotFound: the invitation was used meanwhile.
 func (p *page) accept(i account.Invitation, u imagegen.User, hash, said string) error {
-	// What is begun is seen through: a link that is used up must have set a password.
+	// The link is used up first, so that of two browsers only one sets a password. After that the password must be set,
+	// even if the browser hangs up.
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	p.act(u)
 	ctx := p.context()
@@ -102,13 +110,15 @@ func (p *page) accept(i account.Invitation, u imagegen.User, hash, said string) 
 	return p.admit(pendingSignIn{user: u.ID, password: hash, confirmed: p.now, next: p.c.cfg.Path, message: said})
 }
 
+// setLogin replaces a login; see Console.changing.
 func (c *Console) setLogin(ctx context.Context, l account.Login) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	return c.cfg.Logins.SetLogin(ctx, l)
 }
 
-// invalidLink answers for a link that leads nowhere. Other errors are returned.
+// invalidLink answers ErrNotFound with a page that explains why a link may not work. Other errors, and nil, are
+// returned.
 func (p *page) invalidLink(err error) error {
 	if !errors.Is(err, imagegen.ErrNotFound) {
 		return err

@@ -11,9 +11,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// keepTyped answers the playground's form, sent without a script by whom the sign-in has ended, with a page that holds what was
-// typed. Nothing is stored: nobody knows whose it is. Files are left out; the form has only a page's time to arrive.
+// keepTyped answers the playground's form, sent without a script after the sign-in has ended, with a page that holds
+// what was typed. Nothing is stored on the server, which does not know whose it is. Files are left out, and the form
+// has only formTime to arrive.
 func (p *page) keepTyped() error {
+	// Twice as much as all texts together may have: names and boundaries come on top. Files behind the texts are cut
+	// off.
 	p.r.Body = http.MaxBytesReader(p.w, p.r.Body, 2*formdata.MaxText)
 	fields := p.textFields()
 	if len(fields) == 0 {
@@ -22,7 +25,8 @@ func (p *page) keepTyped() error {
 	return p.renderStatus(http.StatusForbidden, "kept", fields)
 }
 
-// textFields reads the text of a form, as far as it comes: the prompt stands before the files, which may be too large.
+// textFields reads the text fields of a form, as far as they arrive. An error is ignored: the prompt comes before the
+// files, which may be too large. Names of buttons are left out.
 func (p *page) textFields() (all []hiddenField) {
 	add := func(name, value string) {
 		if name != "show" && name != "use" && utf8.ValidString(value) {

@@ -7,14 +7,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// newKeyView is what key-new.html is given.
+// newKeyView is the data of key-new.html.
 type newKeyView struct {
 	imagegen.Key
-	Raw  string
-	Curl string // a command that shows that the key works, and costs nothing
+	Raw  string // the key itself
+	Curl string // a command that tries the key at no cost
 }
 
-// keyAt is the key that the address names, if it is the user's.
+// keyAt returns the key that the address names. ErrNotFound: there is none, or it is another user's.
 func (c *Console) keyAt(p *page, u imagegen.UserID) (imagegen.Key, error) {
 	all, err := c.cfg.Engine.Accounts().Keys(p.context(), u)
 	if err != nil {
@@ -27,14 +27,14 @@ func (c *Console) keyAt(p *page, u imagegen.UserID) (imagegen.Key, error) {
 	return all[i], nil
 }
 
-// newKey shows a raw key, once: whoever loads the page again, or goes back to it, sees it no more.
+// newKey shows a raw key, once: only its hash is stored. Whoever loads the page again, or goes back to it, is told so.
 func (c *Console) newKey(p *page) error {
 	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
 		return err
 	}
 	if p.r.Method == http.MethodHead {
-		return nil // shows nothing, and uses nothing up
+		return nil // a HEAD shows nothing, so it must not use up the key
 	}
 	raw, ok := c.unseen.take(p.person.signIn.Hash, k.ID, p.now)
 	if !ok {
@@ -43,11 +43,12 @@ func (c *Console) newKey(p *page) error {
 	return p.render("key-new", newKeyView{k, raw.Reveal(), curlBalance(p.origin(), raw)})
 }
 
+// curlBalance returns a command for a POSIX shell that asks for the balance with a key.
 func curlBalance(origin string, key imagegen.Secret) string {
 	return "curl -H " + shellQuote("Authorization: Bearer "+key.Reveal()) + " " + shellQuote(origin+"/api/v1/credits")
 }
 
-// confirmRevokeKey asks first: programs that use the key stop working.
+// confirmRevokeKey asks first: programs that use the key stop working, and a revocation cannot be undone.
 func (c *Console) confirmRevokeKey(p *page) error {
 	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
@@ -59,6 +60,7 @@ func (c *Console) confirmRevokeKey(p *page) error {
 	return p.render("key-revoke", k)
 }
 
+// revokeKey revokes one of the person's keys. Whose key it is was checked by keyAt. Doing it again changes nothing.
 func (c *Console) revokeKey(p *page) error {
 	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
@@ -70,7 +72,8 @@ func (c *Console) revokeKey(p *page) error {
 	return p.done(keyTitle(k)+" is revoked.", "keys")
 }
 
-// keyTitle names a key; one that was made elsewhere may have no name.
+// keyTitle names a key at the beginning of a sentence. A key that was not made in the console may have no name; then
+// its first characters identify it.
 func keyTitle(k imagegen.Key) string {
 	if k.Name == "" {
 		return "The key " + k.Prefix + "…"

@@ -9,31 +9,33 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxKeys is how many API keys a user can make here, those that were revoked included: all of them
-// are read for a page.
+// maxKeys is how many API keys a user can make here, including revoked ones, since all of them are read for each
+// page. Keys made concurrently may exceed it slightly.
 const maxKeys = 1000
 
 // keysPerPage is how many API keys a page lists.
 const keysPerPage = 50
 
-// keysView is what keys.html is given.
+// keysView is the data of keys.html.
 type keysView struct {
 	Form  *form
-	Lives []option // how long a new key can work
+	Lives []option // the lifetimes that a new key can have
 	Lines []keyOfUser
 	Pager pager
 }
 
-// How long a new key works, unless it is a number of days.
+// Values of the field life that are no number of days.
 const (
 	forever = "never"
-	ownDay  = "own"
+	ownDay  = "own" // the field day has the last day
 )
 
+// keyLifetimes are the choices of the field life; a number is one of days.
 var keyLifetimes = []option{{forever, "never expires"}, {"30", "30 days"}, {"90", "90 days"}, {"365", "365 days"}, {ownDay, "until a day of your own"}}
 
 func (c *Console) keys(p *page) error { return c.showKeys(p, http.StatusOK, filled("life", forever)) }
 
+// showKeys renders the page with the form for a new key, which may have faults.
 func (c *Console) showKeys(p *page, status int, f *form) error {
 	v := keysView{Form: f, Lives: keyLifetimes}
 	var err error
@@ -43,13 +45,13 @@ func (c *Console) showKeys(p *page, status int, f *form) error {
 	return p.renderStatus(status, "keys", v)
 }
 
-// keyOfUser is a key in a list.
+// keyOfUser is a key in a list, with its status.
 type keyOfUser struct {
 	imagegen.Key
 	Status string
 }
 
-// keysOf is the page of a user's keys that the address asks for, newest first.
+// keysOf returns the page of a user's keys that the address asks for, newest first.
 func (c *Console) keysOf(p *page, u imagegen.UserID) (lines []keyOfUser, links pager, err error) {
 	all, err := c.cfg.Engine.Accounts().Keys(p.context(), u)
 	shown, next := newestKeys(all, imagegen.KeyID(p.r.URL.Query().Get("after")))
@@ -59,7 +61,7 @@ func (c *Console) keysOf(p *page, u imagegen.UserID) (lines []keyOfUser, links p
 	return lines, p.pager("after", string(next)), err
 }
 
-// stateOfKey says in a word whether a key works.
+// stateOfKey says in a word whether a key works; the word is also a CSS class.
 func stateOfKey(k imagegen.Key, now time.Time) string {
 	switch {
 	case !k.RevokedAt.IsZero():
@@ -70,7 +72,8 @@ func stateOfKey(k imagegen.Key, now time.Time) string {
 	return "active"
 }
 
-// newestKeys is a page of keys, newest first, behind the given one; next is that of the next page.
+// newestKeys returns a page of keys, newest first, that begins behind the given key. If there is no such key, it is
+// the first page. next is what to give for the next page; "": there is none.
 func newestKeys(all []imagegen.Key, after imagegen.KeyID) (shown []imagegen.Key, next imagegen.KeyID) {
 	shown = slices.Clone(all)
 	slices.Reverse(shown)
@@ -84,6 +87,8 @@ func newestKeys(all []imagegen.Key, after imagegen.KeyID) (shown []imagegen.Key,
 	return shown, next
 }
 
+// createKey makes a key and redirects to the page that shows it. The answer to the form itself does not: loading that
+// again would make another key.
 func (c *Console) createKey(p *page) error {
 	f, err := p.form()
 	if err != nil {
@@ -96,6 +101,7 @@ func (c *Console) createKey(p *page) error {
 	if !f.valid() {
 		return c.showKeys(p, http.StatusUnprocessableEntity, f)
 	}
+	// The limit is the console's own; keys made otherwise count, but are not refused.
 	all, err := c.cfg.Engine.Accounts().Keys(p.context(), p.person.ID)
 	if err != nil {
 		return err
@@ -115,7 +121,7 @@ func (c *Console) createKey(p *page) error {
 	return p.redirect("keys", string(k.ID), "created")
 }
 
-// expiry reads when a new key expires; zero: never.
+// expiry reads when a new key expires; zero: never. If the form has a fault there, the value means nothing.
 func (f *form) expiry(now time.Time) time.Time {
 	life := f.Value("life")
 	switch {
@@ -128,6 +134,6 @@ func (f *form) expiry(now time.Time) time.Time {
 	case !slices.ContainsFunc(keyLifetimes, func(o option) bool { return o.Value == life }):
 		f.addFault("life", "Choose how long the key works.")
 	}
-	days, _ := strconv.Atoi(life) // one of keyLifetimes, or blamed
+	days, _ := strconv.Atoi(life) // one of keyLifetimes, or there is a fault
 	return now.AddDate(0, 0, days)
 }

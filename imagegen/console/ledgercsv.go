@@ -13,11 +13,14 @@ import (
 // csvBatch is how many entries a download holds in memory at once.
 const csvBatch = 500
 
+// csvColumns is the header of the file. Programs may go by it, and docs/console.md lists it.
 var csvColumns = []string{"time", "kind", "credits", "balance", "charged", "used", "refunded", "generation", "reference"}
 
 func (c *Console) ledgerCSV(p *page) error { return c.sendLedger(p, p.person.ID) }
 
-// sendLedger sends the whole ledger of a user, newest first. What is entered meanwhile is not in it.
+// sendLedger sends the whole ledger of a user, newest first. Entries made meanwhile are not in it, since it reads
+// backwards from the newest entry at the beginning. The first batch is read before the answer begins, so that an
+// error there is still a page; a later one cuts the download off.
 func (c *Console) sendLedger(p *page, u imagegen.UserID) error {
 	next := func(before uint64) ([]imagegen.Entry, error) {
 		return c.cfg.Ledger.History(p.context(), u, before, csvBatch)
@@ -28,13 +31,13 @@ func (c *Console) sendLedger(p *page, u imagegen.UserID) error {
 	}
 	p.w.Header().Set("Content-Disposition", `attachment; filename="credits-`+p.now.UTC().Format(time.DateOnly)+`.csv"`)
 	rows := csv.NewWriter(p.stream("text/csv; charset=utf-8; header=present"))
-	if p.r.Method == http.MethodHead {
+	if p.r.Method == http.MethodHead { // or the whole ledger would be read for nothing
 		return nil
 	}
-	rows.Write(csvColumns) // its error comes with that of Flush, as those below
+	rows.Write(csvColumns) // Error returns this one's error too
 	control := http.NewResponseController(p.w)
 	for len(entries) > 0 {
-		control.SetWriteDeadline(time.Now().Add(answerTime)) // a long ledger may take longer in all
+		control.SetWriteDeadline(time.Now().Add(answerTime)) // for each batch: a long ledger may take longer in all
 		for _, e := range entries {
 			rows.Write(csvRow(e))
 		}
@@ -49,7 +52,8 @@ func (c *Console) sendLedger(p *page, u imagegen.UserID) error {
 	return rows.Error()
 }
 
-// csvRow is an entry in the order of csvColumns. A number is that and no text, also where it is negative.
+// csvRow returns an entry in the order of csvColumns. charged, used and refunded are set for settlements only.
+// Numbers are not escaped by text, also where they begin with a minus, so that spreadsheets can add them up.
 func csvRow(e imagegen.Entry) []string {
 	row := []string{e.Time.UTC().Format(time.RFC3339), string(e.Kind), number(e.Credits), number(e.Balance),
 		"", "", "", text(string(e.Charge)), text(reference(e.Ref))}
@@ -61,7 +65,8 @@ func csvRow(e imagegen.Entry) []string {
 
 func number(n imagegen.Credits) string { return strconv.FormatInt(int64(n), 10) }
 
-// text keeps a spreadsheet from reading a text as a formula.
+// text puts an apostrophe before a text that a spreadsheet would run as a formula. A reference can come from anybody
+// who may grant credits.
 func text(s string) string {
 	if s != "" && strings.Contains("=+-@\t\r\n", s[:1]) {
 		return "'" + s

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Fields of a form with the limits of a key.
+// The names of the fields for a key's limits, in the form of a new key and in one of their own.
 const (
 	limitTotal   = "limit_total"
 	limitDaily   = "limit_daily"
@@ -16,7 +16,7 @@ const (
 	limitAtOnce  = "limit_at_once"
 )
 
-// limits reads what a key can be used for. A field that is empty is no limit.
+// limits reads the limits of a key. An empty field is no limit; one that cannot be read has a fault.
 func (f *form) limits() (l imagegen.KeyLimits) {
 	for _, c := range []struct {
 		name  string
@@ -36,7 +36,7 @@ func (f *form) limits() (l imagegen.KeyLimits) {
 	return l
 }
 
-// filledLimits is a form that shows limits.
+// filledLimits returns a form that shows limits; no limit is an empty field.
 func filledLimits(l imagegen.KeyLimits) *form {
 	shown := func(n int64) string {
 		if n == 0 {
@@ -47,7 +47,7 @@ func filledLimits(l imagegen.KeyLimits) *form {
 	return filled(limitTotal, shown(int64(l.Credits)), limitDaily, shown(int64(l.Daily)), limitMonthly, shown(int64(l.Monthly)), limitAtOnce, shown(int64(l.AtOnce)))
 }
 
-// Limited says what the key can be used for; "" if it has no limits.
+// Limited describes the key's limits in words; "" if it has none.
 func (k keyOfUser) Limited() string {
 	var said []string
 	for _, c := range []struct {
@@ -64,17 +64,17 @@ func (k keyOfUser) Limited() string {
 	return strings.Join(said, ", ")
 }
 
-// limitsView is what key-limits.html is given.
+// limitsView is the data of key-limits.html.
 type limitsView struct {
 	Key  imagegen.Key
-	User *imagegen.User  // whose it is, if an operator looks
-	Used imagegen.KeyUse // what counts against the limits
+	User *imagegen.User  // the key's user, if an operator looks; nil: the key is the person's own
+	Used imagegen.KeyUse // what counts against the limits now
 	Form *form
-	Here string // where the form goes,
-	Back string // and where it leads back to
+	Here string // the address that the form is sent to
+	Back string // the page that Cancel leads to
 }
 
-// showLimits is the page with the limits of a user's key.
+// showLimits renders the page with the limits of a key. u is the key's user if an operator looks, otherwise nil.
 func (c *Console) showLimits(p *page, k imagegen.Key, u *imagegen.User, status int, f *form) error {
 	v := limitsView{Key: k, User: u, Form: f, Here: c.path("keys", string(k.ID), "limits"), Back: c.path("keys")}
 	if u != nil {
@@ -88,6 +88,7 @@ func (c *Console) showLimits(p *page, k imagegen.Key, u *imagegen.User, status i
 	return p.renderStatus(status, "key-limits", v)
 }
 
+// keyLimits shows the limits of one of the person's own keys.
 func (c *Console) keyLimits(p *page) error {
 	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
@@ -96,6 +97,7 @@ func (c *Console) keyLimits(p *page) error {
 	return c.showLimits(p, k, nil, http.StatusOK, filledLimits(k.Limits))
 }
 
+// limitKey sets the limits of one of the person's own keys: they bound a program, not the person, who may change them.
 func (c *Console) limitKey(p *page) error {
 	k, err := c.keyAt(p, p.person.ID)
 	if err != nil {
@@ -104,6 +106,7 @@ func (c *Console) limitKey(p *page) error {
 	return c.setLimits(p, k, nil, keyTitle(k), "keys")
 }
 
+// userKeyLimits shows the limits of a user's key to an operator.
 func (c *Console) userKeyLimits(p *page) error {
 	v, err := c.userKey(p)
 	if err != nil {
@@ -112,6 +115,7 @@ func (c *Console) userKeyLimits(p *page) error {
 	return c.showLimits(p, v.Key, &v.User, http.StatusOK, filledLimits(v.Key.Limits))
 }
 
+// limitUserKey sets the limits of a user's key, for an operator. The user may change them again.
 func (c *Console) limitUserKey(p *page) error {
 	v, err := c.userKey(p)
 	if err != nil {
@@ -120,7 +124,8 @@ func (c *Console) limitUserKey(p *page) error {
 	return c.setLimits(p, v.Key, &v.User, v.title(), "users", string(v.User.ID))
 }
 
-// setLimits replaces the limits of a key by those of the form.
+// setLimits replaces the limits of a key with those of the form. named is the key's name in the message, back the
+// page to go to. Programs that use the key meet the new limits at once, and what the key has used so far counts.
 func (c *Console) setLimits(p *page, k imagegen.Key, u *imagegen.User, named string, back ...string) error {
 	f, err := p.form()
 	if err != nil {

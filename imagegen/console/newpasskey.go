@@ -10,16 +10,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// maxPasskeyName is how many characters the name of a passkey has at most.
+// maxPasskeyName is the length of the longest name of a passkey, in characters.
 const maxPasskeyName = 100
 
-// newPasskeyView is what passkey-new.html is given.
+// newPasskeyView is the data of passkey-new.html.
 type newPasskeyView struct {
 	prompt
 	Name string
 }
 
-// beginPasskey has the browser make a passkey.
+// beginPasskey begins the ceremony in which the browser creates a passkey, and shows the page whose script carries it
+// out.
 func (c *Console) beginPasskey(p *page) error {
 	if c.cfg.Passkeys == nil {
 		return imagegen.ErrNotFound
@@ -50,7 +51,8 @@ func (c *Console) beginPasskey(p *page) error {
 	return p.render("passkey-new", newPasskeyView{prompt{token, string(options)}, name})
 }
 
-// createPasskey keeps the passkey that the browser made. Who is signed in elsewhere has not proved to have it.
+// createPasskey stores the passkey that the browser has created. All other sign-ins of the user end: whoever uses
+// those has not proved to have the passkey.
 func (c *Console) createPasskey(p *page) error {
 	if c.cfg.Passkeys == nil {
 		return imagegen.ErrNotFound
@@ -67,6 +69,7 @@ func (c *Console) createPasskey(p *page) error {
 	if err != nil {
 		return err
 	}
+	// Once the passkey is stored, the other sign-ins must end, even if the browser hangs up.
 	p.r = p.r.WithContext(context.WithoutCancel(p.context()))
 	made.User, made.Name, made.CreatedAt = p.person.ID, k.name, p.now
 	err = c.cfg.Logins.CreatePasskey(p.context(), made)
@@ -82,25 +85,26 @@ func (c *Console) createPasskey(p *page) error {
 	return p.done("The passkey “"+k.name+"” is yours. You are asked for it when you sign in; everywhere else you are signed out.", "account")
 }
 
+// endOtherSignIns ends all sign-ins of the person except this one.
 func (p *page) endOtherSignIns() error {
 	ss, err := p.c.cfg.Logins.SignIns(p.context(), p.person.ID)
 	if err != nil {
 		return err
 	}
 	others := p.among(ss, "")
-	if len(others) == 0 { // to name none would end all
+	if len(others) == 0 { // the store would end all sign-ins if it were given none
 		return nil
 	}
 	return p.c.cfg.Logins.EndSignIns(p.context(), p.person.ID, others...)
 }
 
-// removePasskey removes one of the person's passkeys.
+// removePasskey removes one of the person's passkeys. It succeeds if that is gone already.
 func (c *Console) removePasskey(p *page) error {
 	f, err := p.form()
 	if err != nil {
 		return err
 	}
-	if f.Value("passkey") == "" { // to name none would remove all
+	if f.Value("passkey") == "" { // the store would remove all passkeys if it were given none
 		return imagegen.ErrNotFound
 	}
 	n, err := c.cfg.Logins.RemovePasskeys(p.context(), p.person.ID, account.PasskeyID(f.Value("passkey")))
@@ -113,7 +117,8 @@ func (c *Console) removePasskey(p *page) error {
 	return p.done("The passkey is removed.", "account")
 }
 
-// removeUserPasskeys removes all passkeys of a user, who has lost them.
+// removeUserPasskeys removes all passkeys of a user who has lost them. Until they create another, their password
+// alone signs them in.
 func (c *Console) removeUserPasskeys(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {

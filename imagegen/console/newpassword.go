@@ -5,15 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// Limits on a password, in code points. What it is made of is the user's business.
+// Limits on a password, in code points. Which characters it has is up to the user.
 const (
 	minPassword = 12
 	maxPassword = 200
-	// fewest is how many different ones a password has: length alone is no strength.
+	// fewest is how many different characters a password must have, so that aaaaaaaaaaaa is refused.
 	fewest = 5
 )
 
-// unfit says why a password cannot be chosen; "" if it can.
+// unfit says why a password cannot be chosen, as the beginning of an error message; "" if it can.
 func unfit(password string) string {
 	switch n := utf8.RuneCountInString(password); {
 	case !utf8.ValidString(password):
@@ -28,7 +28,7 @@ func unfit(password string) string {
 	return ""
 }
 
-// different counts the characters of a text, each of them once.
+// different counts the different characters of a text.
 func different(text string) int {
 	seen := map[rune]bool{}
 	for _, r := range text {
@@ -37,7 +37,8 @@ func different(text string) int {
 	return len(seen)
 }
 
-// newPassword reads the fields password and again of a form in which a password is chosen.
+// newPassword reads the fields password and again of a form in which a password is chosen. Whether the password can be
+// used is told by the form's faults.
 func (f *form) newPassword() string {
 	chosen := f.secret("password")
 	if wrong := unfit(chosen); wrong != "" {

@@ -10,26 +10,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// newUserView is what user-new.html is given.
+// newUserView is the data of user-new.html.
 type newUserView struct {
 	Form  *form
 	Roles []option
 	Days  []option
 }
 
+// The choices of the forms for a link. Whatever is sent is checked by invited, not compared with these.
 var (
 	roles = []option{{string(account.RoleUser), "User"}, {string(account.RoleOperator), "Operator"}}
 	days  = []option{{"1", "1 day"}, {"3", "3 days"}, {"7", "7 days"}, {"30", "30 days"}}
 )
 
-// defaultDays is how long a link works unless the operator says otherwise.
+// defaultDays is how many days a link works unless the operator chooses otherwise.
 const defaultDays = "3"
 
 func (c *Console) newUser(p *page) error {
 	return p.render("user-new", newUserView{filled("days", defaultDays), roles, days})
 }
 
-// createUser adds a user and shows the link by which they choose a password.
+// createUser creates a user and shows the link with which they choose a password. If the link cannot be made, the
+// user stays, and an operator can make a link on their page.
 func (c *Console) createUser(p *page) error {
 	f, err := p.form()
 	if err != nil {
@@ -54,7 +56,7 @@ func (c *Console) createUser(p *page) error {
 	return c.showLink(p, u, role, expires)
 }
 
-// inviteUser makes a new link for a user who is there already.
+// inviteUser makes a new link for an existing user, which replaces an earlier one.
 func (c *Console) inviteUser(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -74,12 +76,13 @@ func (c *Console) inviteUser(p *page) error {
 	return c.showLink(p, u, role, expires)
 }
 
-// invited reads the fields role and days: as what a user is invited, and until when.
+// invited reads the role and the expiry of an invitation. If the form has a fault there, the values mean nothing.
 func (f *form) invited(now time.Time) (account.Role, time.Time) {
 	role := account.Role(f.Value("role"))
 	if role != account.RoleUser && role != account.RoleOperator {
 		f.addFault("role", "Choose a role.")
 	}
+	// Any number up to the longest choice will do: the choices are only for convenience.
 	n, err := strconv.Atoi(f.Value("days"))
 	if err != nil || n < 1 || n > 30 {
 		f.addFault("days", "Choose how long the link works.")
@@ -87,7 +90,7 @@ func (f *form) invited(now time.Time) (account.Role, time.Time) {
 	return role, now.AddDate(0, 0, n)
 }
 
-// linkView is what user-link.html is given.
+// linkView is the data of user-link.html.
 type linkView struct {
 	User    imagegen.User
 	Role    account.Role
@@ -95,7 +98,7 @@ type linkView struct {
 	Expires time.Time
 }
 
-// showLink makes an invitation and shows its link, this once: only its hash is kept.
+// showLink makes an invitation and shows its link. That is the only time, since only its hash is stored.
 func (c *Console) showLink(p *page, u imagegen.User, role account.Role, expires time.Time) error {
 	path, err := InvitationLink(p.context(), c.cfg.Logins, u.ID, role, expires)
 	if err != nil {

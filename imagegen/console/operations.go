@@ -12,16 +12,16 @@ import (
 // chargesShown is how many open charges a Status lists.
 const chargesShown = 20
 
-// EngineOperations are the [Operations] of an engine in this process. Its Store must be an
-// [imagegen.Inspector]; otherwise they fail with
-// [errors.ErrUnsupported]. It knows the audits that the engine has made itself.
+// EngineOperations implements [Operations] over an engine in this process. The engine's Store must be an
+// [imagegen.Inspector]; otherwise Status and Audit fail with [errors.ErrUnsupported]. LastAudit is the last audit
+// that this engine has made, whoever started it.
 type EngineOperations struct {
 	Engine  *engine.Engine
 	Version string    // of the program; "": it is not shown
-	Started time.Time // when the process was; zero: it is not shown
-	// Disk is asked for the space where the data lie. nil: it is not shown. An error is that of Status.
+	Started time.Time // when the process started; zero: it is not shown
+	// Disk returns the space of the volume that holds the data. Status fails with its error. nil: it is not shown.
 	Disk func() (Disk, error)
-	// Backups is asked how the backups stand. nil: the service makes none.
+	// Backups returns the state of scheduled backups. nil: none are scheduled.
 	Backups func() Backups
 }
 
@@ -60,7 +60,7 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 	return s, err
 }
 
-// details says all that notices say.
+// details joins the texts of notices; "" if there are none.
 func details(notices []imagegen.Notice) string {
 	var all []string
 	for _, n := range notices {

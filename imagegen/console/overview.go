@@ -10,42 +10,45 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// overviewView is what overview.html is given.
+// overviewView is the data of overview.html.
 type overviewView struct {
 	Count   int // of days
 	Periods []filter
 	*summary
 	Credits, Images chart
 	Models          []modelLine
-	Users           []userUse
-	Keys            []keyUse
-	History         *History  // nil: nobody counts
-	Watched         time.Time // since when
+	Users           []userUse // those who spent most
+	Keys            []keyUse  // those by which most was spent
+	History         *History  // nil: upstreams are not shown
+	Watched         time.Time // the beginning of the time that History covers
 	Upstreams       []upstreamLine
 	Now             time.Time
-	Status          *Status // nil: nobody tells
-	LastAudit       *endedAudit
+	Status          *Status     // nil: Config.Operations is
+	LastAudit       *endedAudit // nil: none is known
 }
 
 // modelLine is what became of a model's generations.
 type modelLine struct {
 	sums
-	Half, Most string // of those that succeeded took no longer; "": none did of late
+	// Half and Most are the durations within which 50 % and 95 % of the successful generations ended lately; "": there
+	// were none.
+	Half, Most string
 }
 
 // userUse is what a user was charged.
 type userUse struct {
 	sums
-	Name string
+	Name string // "": the user is not known here
 }
 
 // keyUse is what was charged to an API key.
 type keyUse struct {
 	userUse
-	KeyName string // "": none, or it is gone
+	KeyName string // "": the key is gone
 }
 
-// overview shows operators how the service does, over all users.
+// overview shows operators sums over all users, and how the service does. The sums may be a minute old: see
+// summaries. What History and Operations know is that of this process.
 func (c *Console) overview(p *page) (err error) {
 	n := p.days()
 	v := overviewView{Count: n, Periods: p.periods(n), History: c.cfg.History, Now: p.now}
@@ -69,7 +72,7 @@ func (c *Console) overview(p *page) (err error) {
 	return p.render("overview", v)
 }
 
-// days is how many days the address asks for.
+// days is how many days the address asks for; anything but one of periods counts as the first of them.
 func (p *page) days() int {
 	n, _ := strconv.Atoi(p.r.URL.Query().Get("days"))
 	if !slices.Contains(periods, n) {
@@ -78,7 +81,7 @@ func (p *page) days() int {
 	return n
 }
 
-// charts draws the days.
+// charts draws the days of the summary, of which there are n in all.
 func (s *summary) charts(n int) (spent, images chart) {
 	var credits, pictures []day
 	for _, d := range slices.Backward(s.Days) {
@@ -87,7 +90,7 @@ func (s *summary) charts(n int) (spent, images chart) {
 	return newChart(ofCredits, s.From, n, credits), newChart(ofImages, s.From, n, pictures)
 }
 
-// models puts beside what became of a model's generations how long they took, and beside it how its upstreams answer.
+// models fills in the lines of the models, with durations if h has any, and those of the upstreams. h may be nil.
 func (v *overviewView) models(h *History, now time.Time) {
 	var took map[string]durations
 	if h != nil {
@@ -98,12 +101,12 @@ func (v *overviewView) models(h *History, now time.Time) {
 	}
 }
 
-// consumers names those who were charged most.
+// consumers fills in the names of the users and keys that were charged most.
 func (c *Console) consumers(p *page, v *overviewView) error {
 	for _, s := range v.byUser {
 		v.Users = append(v.Users, userUse{s, c.nameOf(p.context(), s.User)})
 	}
-	for _, s := range v.byKey {
+	for _, s := range v.byKey { // there are at most maxConsumers, so each may cost a read
 		use := keyUse{userUse: userUse{s, c.nameOf(p.context(), s.User)}}
 		keys, err := c.cfg.Engine.Accounts().Keys(p.context(), s.User)
 		if err != nil {
@@ -117,10 +120,10 @@ func (c *Console) consumers(p *page, v *overviewView) error {
 	return nil
 }
 
-// failures is the share of what failed of what was not cancelled.
+// failures is the share of generations that failed, among those that were not cancelled.
 func failures(s imagegen.UsageSums) string { return share(s.Failed, s.Generations-s.Cancelled) }
 
-// share writes a part of a whole in percent.
+// share formats a part of a whole in percent; a dash if the whole is nothing.
 func share(part, whole int) string {
 	if whole == 0 {
 		return "–"

@@ -15,35 +15,39 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// page is one request on its way to an answer.
+// page is one request on its way to an answer. It belongs to the goroutine of its request.
 type page struct {
-	c      *Console
-	w      http.ResponseWriter
-	r      *http.Request
-	route  route
-	now    time.Time             // of the whole request
-	person person                // nobody, on pages that anyone may open
-	begun  bool                  // the answer has
-	about  imagegen.GenerationID // that it is about, if any
+	c     *Console
+	w     http.ResponseWriter
+	r     *http.Request // replaced when its context changes, as in act
+	route route
+	now   time.Time // read once, so that a request sees one moment
+	// person is who is signed in. On pages that anyone may open, it may be nobody.
+	person person
+	// begun says that part of the answer may have been sent. From then on an error can only cut it off.
+	begun bool
+	about imagegen.GenerationID // the generation in question, for the log; "": none
 }
 
-// person is who is signed in; the zero value is nobody.
+// person is the user who is signed in; the zero value is nobody.
 type person struct {
 	imagegen.User
 	Role   account.Role
 	signIn account.SignIn
 }
 
+// known reports whether anybody is signed in.
 func (p person) known() bool { return p.ID != "" }
 
 // Operator reports whether the person is one.
 func (p person) Operator() bool { return p.Role == account.RoleOperator }
 
-// handler does what every page needs: who asks, whether they may, and what becomes of an error.
+// handler does what every page needs: it finds out who asks and whether they may, and answers with the error that
+// the handler returns or panics with.
 func (c *Console) handler(rt route, h handle) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p := &page{c: c, w: w, r: r, route: rt, now: c.cfg.Now()}
-		w.(*loggingWriter).page = p // see ServeHTTP
+		w.(*loggingWriter).page = p // the log names the route and the user; see ServeHTTP
 		w.Header().Set("Cache-Control", "no-store")
 		defer p.recovered()
 		if err := p.serve(h); err != nil {
@@ -52,6 +56,8 @@ func (c *Console) handler(rt route, h handle) http.Handler {
 	})
 }
 
+// serve checks access and calls the handler. The order matters: who asks is known first, so that everything from
+// then on is recorded under their name in the audit trail.
 func (p *page) serve(h handle) error {
 	if err := p.identify(); err != nil {
 		return err
@@ -66,6 +72,7 @@ func (p *page) serve(h handle) error {
 		}
 		return p.askSignIn()
 	}
+	// Only after access is known to be allowed: nobody else shall learn that an operator's page exists.
 	if p.route.access == operator {
 		if lacks, err := p.lacksPasskey(); err != nil || lacks {
 			return p.sendForPasskey(err)
@@ -74,14 +81,14 @@ func (p *page) serve(h handle) error {
 	return h(p.c, p)
 }
 
-// recovered answers a request whose handler panicked. An answer that had begun is cut off, so that
-// nobody takes it for a whole one.
+// recovered answers a request whose handler panicked, and must be deferred. An answer that has begun is cut off, so
+// that nobody takes it for a complete one. It panics with http.ErrAbortHandler, which net/http does not log.
 func (p *page) recovered() {
 	v := recover()
 	if v == nil {
 		return
 	}
-	if v != http.ErrAbortHandler {
+	if v != http.ErrAbortHandler { // otherwise fail, or net/http, wants the connection cut
 		err := fmt.Errorf("console: a handler panicked: %v\n%s", v, debug.Stack())
 		if !p.begun {
 			p.fail(err)
@@ -94,30 +101,32 @@ func (p *page) recovered() {
 
 func (p *page) context() context.Context { return p.r.Context() }
 
-// service is what the signed-in person can do.
+// service is the engine as the signed-in person may use it: it returns only what belongs to them.
 func (p *page) service() *engine.Session { return p.c.cfg.Engine.As(p.person.ID) }
 
-// view is what layout.html is given.
+// view is the data of layout.html.
 type view struct {
 	Section string
 	Person  person
-	Flash   string // what the page before has done
-	Data    any
+	Flash   string // what the previous request did; "": nothing to tell
+	Data    any    // of the page's own template
 }
 
 // render answers with a page: the template of that name in templates, within the layout.
 func (p *page) render(name string, data any) error { return p.renderStatus(http.StatusOK, name, data) }
 
-// renderStatus is render with another status: 422 for a form that is to be mended.
+// renderStatus is render with another status, such as 422 for a form with mistakes.
 func (p *page) renderStatus(status int, name string, data any) error {
 	return p.write(status, name, "layout", view{Section: p.route.section, Person: p.person, Flash: p.takeFlash(), Data: data})
 }
 
-// fragment answers with one block that a page's template defines, for a script to put in place.
+// fragment answers with one block of a page's template, without the layout, for a script to insert.
 func (p *page) fragment(name, block string, data any) error {
 	return p.write(http.StatusOK, name, block, data)
 }
 
+// write executes a template and sends the result. It sends nothing before all of it is there: a template that fails
+// half way must not leave half a page.
 func (p *page) write(status int, name, block string, data any) error {
 	t, ok := p.c.templates[name]
 	if !ok {
@@ -134,7 +143,7 @@ func (p *page) write(status int, name, block string, data any) error {
 	return nil
 }
 
-// stream begins an answer that is no page and returns where to write it.
+// stream begins an answer other than a page and returns the writer for it. The caller sets other headers before.
 func (p *page) stream(contentType string) io.Writer {
 	p.begun = true
 	p.w.Header().Set("Content-Type", contentType)
@@ -150,8 +159,8 @@ func (p *page) done(message string, segments ...string) error {
 	return p.redirect(segments...)
 }
 
-// send sends the browser on to an address of this host. A script that fetches a part of a page is told
-// to load the whole.
+// send redirects the browser to an address, by a GET (303). A script that fetches part of a page would insert what the
+// redirect leads to, so htmx is told to load the address as a page instead.
 func (p *page) send(address string) error {
 	p.begun = true
 	if p.scripted() {
@@ -164,14 +173,16 @@ func (p *page) send(address string) error {
 	return nil
 }
 
-// scripted reports whether htmx asks, and not the browser's user.
+// scripted reports whether a script asks for part of a page: htmx, or playground.js, which sends the same header.
 func (p *page) scripted() bool { return p.r.Header.Get("HX-Request") == "true" }
 
-// unknown answers for every address that is no page.
+// unknown answers every address that matches no other route.
 func (c *Console) unknown(*page) error { return imagegen.ErrNotFound }
 
+// home is the first page after a sign-in.
 func (c *Console) home(p *page) error { return p.redirect("playground") }
 
 var errCrossOrigin = errors.New("console: the request comes from another site")
 
+// crossOrigin answers a request that http.CrossOriginProtection refused.
 func (c *Console) crossOrigin(*page) error { return errCrossOrigin }

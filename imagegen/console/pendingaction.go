@@ -9,18 +9,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// pendingAction is what is to be done once somebody has been to the provider.
+// pendingAction is what somebody wants to do once the identity provider has confirmed who they are. It waits in memory
+// while they are at the provider: a form cannot travel along.
 type pendingAction struct {
-	purpose purpose
-	signIn  [32]byte // whose it is
-	path    string   // where the form goes
-	fields  []hiddenField
+	purpose purpose  // toConfirm or toConnect
+	signIn  [32]byte // whose sign-in asked for it; no other may carry it out
+	// The form to send again. toConnect has none.
+	path   string
+	fields []hiddenField
 }
 
 // hiddenField is a field of a form that waits.
 type hiddenField struct{ Name, Value string }
 
-// hiddenFields are the fields of a form that waits, but for those that prove who somebody is.
+// hiddenFields returns the fields of a form, sorted by name, so that a page can carry them along. Fields that prove
+// somebody's identity are left out: a password must not be in a page.
 func hiddenFields(values url.Values) (all []hiddenField) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if name == confirmation || name == ceremonyField || name == answerField {
@@ -33,13 +36,15 @@ func hiddenFields(values url.Values) (all []hiddenField) {
 	return all
 }
 
-// resumeView is what resume.html is given.
+// resumeView is the data of resume.html.
 type resumeView struct {
 	Here   string
 	Fields []hiddenField
 }
 
-// confirmedByProvider shows the form again that waited for a confirmation by the provider.
+// confirmedByProvider records the confirmation and shows a button that sends the waiting form. It does not carry the
+// action out itself: the form must come from a page of this host, which the way back from the provider is not.
+// ErrInvalidRequest: somebody else is signed in at the provider.
 func (c *Console) confirmedByProvider(p *page, e pendingAction, who Claimant) error {
 	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	if errors.Is(err, imagegen.ErrNotFound) || err == nil && i.User != p.person.ID {
@@ -55,7 +60,7 @@ func (c *Console) confirmedByProvider(p *page, e pendingAction, who Claimant) er
 	return p.render("resume", resumeView{e.path, e.fields})
 }
 
-// connected reports whether the person can prove at the provider who they are.
+// connected reports whether the person's user is connected with an identity at the provider.
 func (p *page) connected() (bool, error) {
 	if p.c.cfg.Provider == nil {
 		return false, nil

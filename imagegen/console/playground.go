@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// playgroundView is what playground.html is given.
+// playgroundView is the data of playground.html.
 type playgroundView struct {
 	Form    *form
 	Person  person
@@ -19,18 +19,18 @@ type playgroundView struct {
 	Balance imagegen.Balance
 	Preview previewView
 	Results resultsView
-	Fresh   bool // nothing asked for these settings: what was typed before may take their place
-	Gone    int  // references of the generation whose settings these are, that are not kept
-	Lost    bool // files were sent, and no browser shows them again
+	Fresh   bool // the address names no settings, so a script may restore what was typed before
+	Gone    int  // how many images of the generation whose settings these are cannot be used again
+	Lost    bool // files were sent with the form; browsers do not fill them in again
 }
 
-// Limit is the length of the longest prompt, in characters.
+// Limit is the length of the longest prompt, in characters, formatted.
 func (v playgroundView) Limit() string { return credits(imagegen.Credits(v.Model.MaxPrompt)) }
 
 // Example is a prompt for whoever has none yet.
 func (playgroundView) Example() string { return examplePrompt }
 
-// FileLimit is how large a reference image can be.
+// FileLimit is how large a reference image can be, formatted.
 func (v playgroundView) FileLimit() string {
 	return strconv.FormatInt(v.Model.MaxReferenceBytes>>20, 10) + " MiB"
 }
@@ -38,10 +38,12 @@ func (v playgroundView) FileLimit() string {
 // MaskPixels is the most pixels that a mask can have.
 func (playgroundView) MaskPixels() int { return imagegen.MaxMaskPixels }
 
-// MinEdge and MaxEdge are what the width and the height of an exact size can be.
+// MinEdge and MaxEdge bound the width and the height of an exact size.
 func (playgroundView) MinEdge() int { return imagegen.MinEdge }
 func (playgroundView) MaxEdge() int { return imagegen.MaxEdge }
 
+// playground shows the form, with the settings of a generation if the address names one: again to repeat it, result
+// to show it beside the form. Images of the person's own can be named as references, too.
 func (c *Console) playground(p *page) error {
 	q := p.r.URL.Query()
 	f, v := filled(), playgroundView{Fresh: true}
@@ -61,8 +63,9 @@ func (c *Console) playground(p *page) error {
 	return c.showPlayground(p, http.StatusOK, f, len(f.images()), v)
 }
 
-// settings fills the form with what a generation was asked for, and counts the images that it had and that are not there
-// any more.
+// settings returns a form with the request of one of the person's generations. gone counts its images that cannot be
+// used again: uploaded references, which are kept only until the generation has ended, images that were erased since,
+// and a mask.
 func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int, err error) {
 	r, err := c.recordOf(p, id)
 	if err != nil {
@@ -87,7 +90,8 @@ func (c *Console) settings(p *page, id imagegen.GenerationID) (f *form, gone int
 	return f, gone, nil
 }
 
-// settingsOf fills the form with what a generation was asked for.
+// settingsOf returns a form with the request of a generation, without images. Its size is turned back into ratio and
+// tier if those produce it, otherwise it is an exact size.
 func settingsOf(g imagegen.Generation) *form {
 	pairs := []string{"model", g.Model, "prompt", g.Prompt, "n", strconv.Itoa(g.N), "quality", string(g.Quality), "tier", string(g.Tier)}
 	if g.Size.Auto() || g.Size == imagegen.SizeFor(g.Ratio, g.Tier) {
@@ -104,7 +108,7 @@ func settingsOf(g imagegen.Generation) *form {
 	return filled(pairs...)
 }
 
-// showPlayground fills in what the form leaves open, and shows it.
+// showPlayground renders the page with a form and its price.
 func (c *Console) showPlayground(p *page, status int, f *form, references int, v playgroundView) error {
 	q, err := p.formRequest(f, references)
 	if err != nil {
@@ -113,6 +117,8 @@ func (c *Console) showPlayground(p *page, status int, f *form, references int, v
 	return c.showFormRequest(p, status, q, v)
 }
 
+// showFormRequest renders the page; v holds what depends on the request alone. The preview comes before the defaults
+// are filled in, which does not change the request.
 func (c *Console) showFormRequest(p *page, status int, q *formRequest, v playgroundView) (err error) {
 	v.Form, v.Person, v.Model = q.form, p.person, q.model
 	if v.Models, err = c.models(p.context()); err != nil {
@@ -129,6 +135,7 @@ func (c *Console) showFormRequest(p *page, status int, q *formRequest, v playgro
 	return p.renderStatus(status, "playground", v)
 }
 
+// models are the models on offer, as choices.
 func (c *Console) models(ctx context.Context) (all []option, err error) {
 	infos, err := c.cfg.Engine.Models(ctx)
 	for _, m := range infos {
@@ -137,8 +144,8 @@ func (c *Console) models(ctx context.Context) (all []option, err error) {
 	return all, err
 }
 
-// fillDefaults writes down what the form leaves open, so that the page shows it chosen. Each form carries a
-// token: however often it is sent, one generation is made of it.
+// fillDefaults fills in what the form leaves open, so that the page shows it as chosen, and a token. The token
+// becomes the idempotency key of the request: however often the form is sent, it makes one generation.
 func (q *formRequest) fillDefaults() {
 	if q.model.ID == "" {
 		return
@@ -149,8 +156,12 @@ func (q *formRequest) fillDefaults() {
 	}
 }
 
-// create has the images made. They are always made in the background: the result beside the form shows how
-// far they are, and a browser that is closed loses nothing.
+// create starts a generation. It is always asynchronous: the result beside the form shows how far it is, and closing
+// the browser loses nothing. A button of the form may also ask for something else than images, such as another
+// model's choices; then the form is shown again.
+//
+// Order: files have gone to the spool when upload returns. They are discarded at the end, unless Generate has taken
+// them over.
 func (c *Console) create(p *page) error {
 	u, err := p.upload()
 	if err != nil {
@@ -173,6 +184,7 @@ func (c *Console) create(p *page) error {
 	if u.Value("prompt") == "" {
 		u.addFault("prompt", "Describe the image that you want.")
 	}
+	// Until here the request had only the number of references, for the price.
 	if q.request.References, err = u.references(p.context()); err != nil {
 		return err
 	}
@@ -190,14 +202,15 @@ func (c *Console) create(p *page) error {
 		}
 		return c.showFormRequest(p, status, q, v)
 	}
-	p.about = result.ID
+	p.about = result.ID // also if the form was sent before: then it is the first one's generation
 	if p.scripted() {
 		return c.showMade(p, q, result.ID)
 	}
 	return p.send(c.resultAddress(result.ID))
 }
 
-// showAgain shows the form as it stands: what it costs, or what another model offers.
+// showAgain shows the form again without making anything: with its price, with the choices of another model, or with
+// its images rearranged.
 func (c *Console) showAgain(p *page, u *upload, v playgroundView) error {
 	read := p.formRequest
 	if u.Value("show") == "model" {
@@ -211,8 +224,9 @@ func (c *Console) showAgain(p *page, u *upload, v playgroundView) error {
 	return c.showFormRequest(p, http.StatusOK, q, v)
 }
 
-// refused puts what Generate answered above the form, with the status that fits. Other errors are
-// returned.
+// refused turns an error of Generate into a fault of the form, and returns the status for it. Errors that the user
+// cannot correct are returned. After ErrIdempotencyKeyReused the form gets a new token, since sending it again is
+// meant as a new request.
 func (p *page) refused(q *formRequest, err error) (int, error) {
 	switch {
 	case errors.Is(err, imagegen.ErrInsufficientCredits):
@@ -238,7 +252,7 @@ func (p *page) refused(q *formRequest, err error) (int, error) {
 	return http.StatusUnprocessableEntity, q.form.refuse(field, err)
 }
 
-// tooFew says what is missing, and what the person can do.
+// tooFew says that the balance is too low, and what the person can do about it.
 func tooFew(q imagegen.Quote, b imagegen.Balance, who person) string {
 	s := "This costs " + inCredits(q.Credits) + ", and there " + plural(b.Credits, "is ", "are ") + inCredits(b.Credits) + ". "
 	fewer := q.Credits > q.Price && b.Credits >= q.Price

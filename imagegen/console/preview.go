@@ -6,10 +6,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// previewView is what the blocks cost and samples are given.
+// previewView is the data of the blocks cost and samples.
 type previewView struct {
-	Known   bool // whether there is a price
-	Problem string
+	Known   bool   // there is a price
+	Problem string // one of the form's faults; "": there are none
 	Quote   imagegen.Quote
 	N       int
 	Size    imagegen.Size
@@ -18,10 +18,10 @@ type previewView struct {
 	Samples []sample
 }
 
-// Enough reports whether the balance pays for it.
+// Enough reports whether the balance covers the price.
 func (v previewView) Enough() bool { return v.Quote.Credits <= v.Balance }
 
-// After is the balance when all images have come.
+// After is the balance afterwards if all images come.
 func (v previewView) After() imagegen.Credits { return v.Balance - v.Quote.Credits }
 
 // TooFew says what is missing, and what to do.
@@ -29,14 +29,15 @@ func (v previewView) TooFew() string {
 	return tooFew(v.Quote, imagegen.Balance{Credits: v.Balance}, v.Person)
 }
 
-// preview answers with the cost of what the form holds, and with the same request in code. It is
-// never refused: what is wrong so far is a part of the answer.
+// preview answers a script with the price of the form as it stands, and with the same request in code. It answers 200
+// even if the form has faults, since it is still being filled in: one of them is shown in place of the price. It
+// charges nothing. The script sends the names of files instead of the files.
 func (c *Console) preview(p *page) error {
 	u, err := p.upload()
 	if err != nil {
 		return err
 	}
-	u.discard() // no file belongs here
+	u.discard() // files do not belong here, but somebody may send some
 	names := append(u.fileNames(), u.values["reference_name"]...)
 	q, err := p.formRequest(u.form, len(names))
 	if err != nil {
@@ -49,13 +50,14 @@ func (c *Console) preview(p *page) error {
 	return p.fragment("playground", "preview", p.previewOf(q, b, names, u.Value("mask_name")))
 }
 
-// previewOf is what the page says of a draft whose references, and whose mask, have these names; "": there is none.
+// previewOf returns the preview of a request. names are the file names of its references for the samples, and mask
+// that of its mask; "": it has none.
 func (p *page) previewOf(q *formRequest, b imagegen.Balance, names []string, mask string) previewView {
 	return previewView{Known: q.priced, Problem: q.form.firstFault(), Quote: q.quote, N: q.request.N, Size: q.request.Size,
 		Balance: b.Credits, Person: p.person, Samples: samples(p.origin(), q.request, names, mask, p.c.cfg.OpenAI)}
 }
 
-// firstFault is one of the things that are wrong; "" if nothing is.
+// firstFault is one fault of the form, preferably the one highest on the page; "" if none of those fields has any.
 func (f *form) firstFault() string {
 	fault := f.fault
 	for _, name := range []string{"model", "prompt", referenceField, "ratio", "size", "tier", "n", "quality"} {

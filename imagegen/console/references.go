@@ -10,20 +10,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// ownImageField is the name of the person's own images in the playground's form and address. Their order among each other and
-// among the files that are sent is that of the references.
+// ownImageField is the field for the person's own images, in the playground's form and in its address. In the form, the
+// order of these fields and of the files is that of the references.
 const ownImageField = "reference"
 
-// A person's own image is named by its identifier. One that was sent with a generation has none, and is named by that and its
-// place among the references, as long as the file is kept.
+// placeSeparator occurs only in names of uploaded references. A generated image is named by its identifier. An uploaded
+// reference has none: its name is the identifier of the generation with which it was sent, the separator, and its place
+// among the references. The name is valid as long as the service keeps the file.
 const placeSeparator = "."
 
-// sentName names the n-th reference of a generation.
+// sentName names the n-th reference of a generation, from 0.
 func sentName(id imagegen.GenerationID, n int) string {
 	return string(id) + placeSeparator + strconv.Itoa(n)
 }
 
-// sentImage is the image that sentName named; ErrNotFound also if the name is no such one.
+// sentImage returns the reference with a name made by sentName. ErrNotFound: there is none, it is not the user's, or
+// it is no longer kept; also if the name is none of sentName.
 func sentImage(ctx context.Context, s *engine.Session, name string) (*engine.SentImage, error) {
 	id, place, _ := strings.Cut(name, placeSeparator)
 	n, err := strconv.Atoi(place)
@@ -33,7 +35,7 @@ func sentImage(ctx context.Context, s *engine.Session, name string) (*engine.Sen
 	return s.SentImage(ctx, imagegen.GenerationID(id), n)
 }
 
-// ownImage is the image of a name.
+// ownImage returns the user's image of either kind with this name. ErrNotFound.
 func ownImage(ctx context.Context, s *engine.Session, name string) (imagegen.Reference, error) {
 	if strings.Contains(name, placeSeparator) {
 		return sentImage(ctx, s, name)
@@ -41,10 +43,10 @@ func ownImage(ctx context.Context, s *engine.Session, name string) (imagegen.Ref
 	return s.OwnImage(ctx, imagegen.ImageID(name))
 }
 
-// images are the names of those of the person's own that the form holds.
+// images are the names of the person's own images in the form, in order. They are unchecked.
 func (f *form) images() []string { return f.values[ownImageField] }
 
-// fileNames are what a sample calls the images of the form.
+// fileNames are the file names that samples use for the person's own images.
 func (f *form) fileNames() (all []string) {
 	for _, id := range f.values[ownImageField] {
 		all = append(all, id+".png")
@@ -52,7 +54,7 @@ func (f *form) fileNames() (all []string) {
 	return all
 }
 
-// OwnImages are the images of the form, as the page shows them.
+// OwnImages are the person's own images in the form, for the page.
 func (v playgroundView) OwnImages() (all []chosenImage) {
 	for i, name := range v.Form.images() {
 		all = append(all, chosenImage{name, i})
@@ -69,8 +71,8 @@ type chosenImage struct {
 // Number counts from 1.
 func (i chosenImage) Number() int { return i.Index + 1 }
 
-// rearrange does with the form's images what the button that sent it says: add one, remove one, or move one forward. A
-// button that is no longer true changes nothing.
+// rearrange applies the button that sent the form to its images: it adds one, removes one, or moves one forward. A
+// button that no longer fits, such as after a second press, changes nothing.
 func (f *form) rearrange() {
 	all := f.values[ownImageField]
 	if id := f.Value("use"); id != "" && !slices.Contains(all, id) {
@@ -88,8 +90,9 @@ func (f *form) rearrange() {
 	f.values[ownImageField] = all
 }
 
-// vary makes of the form one that asks for what a generation was asked for, but not for its seed: that would make the
-// same images again.
+// vary replaces the form with the request of a generation, for a variation of it. The seed is left out, since with it
+// the model would make the same images. The token stays, so that a repeated form makes one variation. If images of
+// the generation are gone, the form has a fault.
 func (c *Console) vary(p *page, u *upload, id imagegen.GenerationID) error {
 	f, gone, err := c.settings(p, id)
 	if err != nil {

@@ -12,45 +12,46 @@ import (
 )
 
 const (
-	// stripLength is how many generations the playground shows beside the form.
+	// stripLength is how many generations the strip shows.
 	stripLength = 12
-	// minUsual is how many generations of a model tell what it usually takes, at the least.
+	// minUsual is how many generations of a model it takes to say how long it usually takes.
 	minUsual = 3
-	// maxHold is how long the answer to a page that waits for a change is held back. Proxies cut off
-	// what is silent for a minute; and as long a page that is left keeps one of its browser's connections.
+	// maxHold is how long an answer is held back at most until there is a change. Proxies cut off what is silent for a
+	// minute. And after the user leaves a page, its request occupies one of the browser's connections that long.
 	maxHold = 10 * time.Second
-	// pollPause is the pause between looks at images before the end; the end itself is told at once.
+	// pollPause is how often a generation is read for images that come before its end. The end is noticed at once.
 	pollPause = 500 * time.Millisecond
-	// batchDelay is how long the end is waited for once something else has changed: to put what came into the page takes
-	// the browser as long, and the end would wait for it.
+	// batchDelay is how long to wait for the end after another change. The browser takes about as long to update the
+	// page, and the end would have to wait for that.
 	batchDelay = 100 * time.Millisecond
 )
 
-// resultsView is what the block results is given.
+// resultsView is the data of the block results.
 type resultsView struct {
-	Result *resultView // nil: nothing was made yet
+	Result *resultView // nil: there is no generation yet
 	Strip  strip
 }
 
 // resultView is one generation beside the form.
 type resultView struct {
 	generationView
-	Token   string        // that makes a variation of it one generation, however often it is sent
-	Elapsed time.Duration // since it was asked for; of one that has ended, until then
-	Usual   time.Duration // what the model took this person lately; 0: too little is known
+	Token   string        // of the form for a variation
+	Elapsed time.Duration // from its creation until now, or until its end
+	Usual   time.Duration // how long the model's generations took lately, for this person; 0: too few are known
 }
 
-// Held is how long a change is waited for, in whole seconds.
+// Held is how long the server may hold back its answer, in seconds, for the address that the page polls.
 func (resultView) Held() int { return int(maxHold / time.Second) }
 
-// strip is the newest generations, each of which leads to its result.
+// strip is the row of the newest generations, each with a link to its result.
 type strip struct {
 	Tiles   []tile
-	Shown   imagegen.GenerationID // whose result the page shows
-	Changed bool                  // it takes the place of the one that the page shows
+	Shown   imagegen.GenerationID // the one whose result the page shows
+	Changed bool                  // a script replaces the strip on the page by this one
 }
 
-// Seen is what the page asks with whether anything has changed.
+// Seen identifies what the page shows of the strip: for each tile the first letter of the status and the number of
+// images. The page sends it back to ask whether anything has changed.
 func (s strip) Seen() string {
 	var b strings.Builder
 	for _, t := range s.Tiles {
@@ -59,13 +60,16 @@ func (s strip) Seen() string {
 	return b.String()
 }
 
-// Moves reports whether something but the result, which is watched by itself, may change.
+// Moves reports whether a tile may still change. That of the result does not count, since the result is polled by
+// itself.
 func (s strip) Moves() bool {
 	return slices.ContainsFunc(s.Tiles, func(t tile) bool { return !t.Status.Terminal() && t.ID != s.Shown })
 }
 
-// results are the newest generations and the one that is chosen; "": the newest.
+// results returns the newest generations, and the chosen one as the result; "": the newest is. ErrNotFound: the
+// chosen one is not the person's.
 func (c *Console) results(p *page, chosen imagegen.GenerationID) (v resultsView, err error) {
+	// More are read than the strip shows: the others only help to tell how long a model usually takes.
 	list, err := p.service().Generations(p.context(), imagegen.Query{Limit: galleryPage})
 	if err != nil {
 		return v, err
@@ -83,7 +87,8 @@ func (c *Console) results(p *page, chosen imagegen.GenerationID) (v resultsView,
 	return v, err
 }
 
-// result is a generation of the person's, with what others of theirs tell of its model.
+// result returns one of the person's generations as the result. others are generations from which to tell how long
+// its model usually takes.
 func (c *Console) result(p *page, id imagegen.GenerationID, others []imagegen.Generation) (*resultView, error) {
 	g, err := c.viewOf(p, id)
 	if err != nil {
@@ -96,11 +101,12 @@ func (c *Console) result(p *page, id imagegen.GenerationID, others []imagegen.Ge
 	if v.Elapsed = p.now.Sub(g.CreatedAt); v.Ended() {
 		v.Elapsed = g.CompletedAt.Sub(g.CreatedAt)
 	}
-	v.Elapsed = max(0, v.Elapsed)
+	v.Elapsed = max(0, v.Elapsed) // the clock may have been set back
 	return v, nil
 }
 
-// usual is the median of what the generations of a model took that brought images; 0: there are too few.
+// usual is the median duration of a model's successful generations; 0: there are too few, or it is too short to
+// mention.
 func usual(gs []imagegen.Generation, model string) time.Duration {
 	var took []time.Duration
 	for _, g := range gs {
@@ -112,31 +118,34 @@ func usual(gs []imagegen.Generation, model string) time.Duration {
 		return 0
 	}
 	slices.Sort(took)
-	if median := took[len(took)/2]; median >= 100*time.Millisecond { // nobody waits for less
+	if median := took[len(took)/2]; median >= 100*time.Millisecond { // less is not noticed
 		return median
 	}
 	return 0
 }
 
-// resultAddress is that of the playground with a result beside the form.
+// resultAddress is the address of the playground that shows a generation as the result.
 func (c *Console) resultAddress(id imagegen.GenerationID) string {
 	return c.path("playground") + "?result=" + string(id) + "#result"
 }
 
-// formToken is what a form is known by: see formRequest.fillDefaults.
+// formToken returns a new token for a form: see formRequest.fillDefaults.
 func formToken() string { return "console-" + rand.Text() }
 
-// showResult answers with the result of a generation, to be put beside the form. With what the page has
-// seen of it, it answers once that has changed, or with nothing.
+// showResult answers a script with a generation as the result. If the request says what the page shows of it (seen),
+// the answer is held back until that has changed, for as long as the page allows (wait) but at most maxHold; then it
+// has no content. The waiting ends early if the browser hangs up or the service drains.
 func (c *Console) showResult(p *page) error {
 	id, q := named(p), p.r.URL.Query()
 	if q.Has("seen") {
 		seconds, _ := strconv.Atoi(q.Get("wait"))
+		// A page that only asks, without wait, gets its answer at once.
 		if moved, err := c.awaitChange(p, id, q.Get("seen"), min(time.Duration(seconds)*time.Second, maxHold)); err != nil {
 			return err
 		} else if !moved {
 			return p.unchanged()
 		}
+		// If only an image has come, the end may be about to: then both are told together.
 		if _, err := p.service().Await(p.context(), id, batchDelay); err != nil {
 			return err
 		}
@@ -149,7 +158,9 @@ func (c *Console) showResult(p *page) error {
 	return p.fragment("playground", "shown", v)
 }
 
-// awaitChange waits until a generation looks otherwise than the page has seen it, and reports whether it does.
+// awaitChange waits at most that long until a generation differs from what the page shows, and reports whether it
+// does. The end of a generation wakes it at once. Changes before the end are found by reading the generation every
+// pollPause.
 func (c *Console) awaitChange(p *page, id imagegen.GenerationID, seen string, most time.Duration) (bool, error) {
 	for end := time.Now().Add(most); ; {
 		v, err := c.viewOf(p, id)
@@ -164,13 +175,13 @@ func (c *Console) awaitChange(p *page, id imagegen.GenerationID, seen string, mo
 		if err != nil {
 			return false, err
 		}
-		if !g.Status.Terminal() && time.Since(began) < pollPause { // it stops, or too many wait: the page asks again
+		if !g.Status.Terminal() && time.Since(began) < pollPause { // the service drains, or too many calls wait: the page asks again
 			return false, nil
 		}
 	}
 }
 
-// showStrip answers with the strip if it has changed since the page saw it, or with nothing.
+// showStrip answers a script with the strip if it differs from what the page shows, otherwise with no content.
 func (c *Console) showStrip(p *page) error {
 	q := p.r.URL.Query()
 	v, err := c.results(p, imagegen.GenerationID(q.Get("result")))
@@ -183,14 +194,15 @@ func (c *Console) showStrip(p *page) error {
 	return p.fragment("playground", "strip", v.Strip)
 }
 
-// madeView is what the block made is given.
+// madeView is the data of the block made.
 type madeView struct {
 	resultsView
 	Preview previewView
-	Token   string // for the next
+	Token   string // for the next generation: the form stays on the page
 }
 
-// showMade answers a script whose form was taken: the result, and what has changed beside it.
+// showMade answers a script whose form was accepted, with the result and whatever else has changed on the page: the
+// strip, the balance, and the form's token.
 func (c *Console) showMade(p *page, q *formRequest, id imagegen.GenerationID) error {
 	v, err := c.results(p, id)
 	if err != nil {
@@ -204,7 +216,8 @@ func (c *Console) showMade(p *page, q *formRequest, id imagegen.GenerationID) er
 	return p.fragment("playground", "made", madeView{v, p.previewOf(q, b, nil, ""), formToken()})
 }
 
-// inSeconds is a duration as one says it.
+// inSeconds formats a duration for people: tenths of a second below 10 s, minutes from 2 min on. playground.js
+// continues the count in the same form.
 func inSeconds(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

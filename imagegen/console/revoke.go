@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// revokeCredits takes credits back that a user has not spent.
+// revokeCredits takes unspent credits back from a user, all that were entered or none. Its reference makes it
+// idempotent, as for a grant.
 func (c *Console) revokeCredits(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -47,7 +48,7 @@ func (c *Console) revokeCredits(p *page) error {
 	return p.done(done+" The balance is "+credits(b.Credits)+".", "users", string(u.ID))
 }
 
-// tooFewThere says why so many credits cannot be taken back.
+// tooFewThere says why so many credits cannot be taken back, from a lot or, for "", from the account.
 func tooFewThere(lot string) string {
 	where := "there"
 	if lot != "" {
@@ -56,7 +57,7 @@ func tooFewThere(lot string) string {
 	return "So many are not " + where + ". What is spent, or held by work under way, cannot be taken back; nothing was changed."
 }
 
-// Lots are what credits can be taken back from.
+// Lots are the choices of what to take credits back from: the account as a whole, or one of the lots on the page.
 func (v userView) Lots() []option {
 	all := []option{{"", "In the order in which they are spent"}}
 	for _, l := range v.Holdings.Lots {

@@ -7,33 +7,40 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// access says who may open a route.
+// access says who may open a route. The values are ordered: each asks for no less than the one before.
 type access int
 
 const (
-	anyone   access = iota
-	signedIn        // else: to the sign-in page, and from there back
-	typing          // signedIn; else what was typed is shown again, if no script keeps it
-	operator        // else: there is no such page
+	anyone access = iota
+	// signedIn sends everybody else to the sign-in page, which leads back.
+	signedIn
+	// typing is signedIn for a form with much to type. Where no script keeps a draft, whoever is no longer signed in
+	// gets a page that holds what they typed: see keepTyped.
+	typing
+	// operator answers everybody else that there is no such page.
+	operator
 )
 
-// route is one page or action. Its pattern is that of http.ServeMux, with the path below Config.Path.
+// route is one page or action.
 type route struct {
-	pattern string
+	pattern string // of http.ServeMux, with the path below Config.Path
 	access  access
-	section string // of the navigation, that the page stands in
+	section string // the section of the navigation that the page belongs to; "": none
 	handle  handle
 }
 
-// handle answers a request, or returns the error that is the answer.
+// handle answers a request, or returns an error, which page.fail turns into the answer. It must not do both: an
+// error after the answer has begun cuts the connection.
 type handle func(c *Console, p *page) error
 
-// table is every route there is, but for the static files.
+// table lists all routes except the static files. Each POST passes http.CrossOriginProtection first. Actions wrapped
+// in confirmed ask for the password, a passkey or the provider again, unless that was done within confirmedFor.
 var table = []route{
 	{"GET {$}", signedIn, "", (*Console).home},
 	{"GET /", anyone, "", (*Console).unknown},
 	{"POST /", anyone, "", (*Console).unknown},
 
+	// Before anybody is signed in. A token in a path is a secret, so the log has the pattern instead.
 	{"GET signin", anyone, "", (*Console).signInForm},
 	{"POST signin", anyone, "", (*Console).signIn},
 	{"POST signout", anyone, "", (*Console).signOut},
@@ -47,6 +54,8 @@ var table = []route{
 	{"GET entry/{token}", anyone, "", (*Console).signInLinkForm},
 	{"POST entry/{token}", anyone, "", (*Console).useSignInLink},
 
+	// Operators only. Whatever is done or shown there that concerns another user is recorded in the audit trail; a test
+	// compares this table with the acts that it knows.
 	{"GET users", operator, "users", (*Console).users},
 	{"POST users", operator, "users", confirmed((*Console).createUser)},
 	{"GET users/new", operator, "users", (*Console).newUser},
@@ -78,6 +87,7 @@ var table = []route{
 	{"GET system/clock", operator, "system", (*Console).clock},
 	{"POST system/clock", operator, "system", (*Console).confirmClock},
 
+	// Every user's own images. The routes results, strip, preview, changes and live answer scripts with fragments.
 	{"GET playground", signedIn, "playground", (*Console).playground},
 	{"POST playground", typing, "playground", (*Console).create},
 	{"GET playground/results/{generation}", signedIn, "playground", (*Console).showResult},
@@ -97,6 +107,7 @@ var table = []route{
 	{"GET images/{image}", signedIn, "", (*Console).image},
 	{"GET thumbnails/{image}", signedIn, "", (*Console).thumbnail},
 
+	// Every user's own credits, keys and account. Changing the password asks for the present one itself.
 	{"GET credits", signedIn, "credits", (*Console).credits},
 	{"GET credits/ledger.csv", signedIn, "credits", (*Console).ledgerCSV},
 
@@ -118,6 +129,8 @@ var table = []route{
 	{"POST account/signins/end", signedIn, "account", (*Console).endSignIns},
 }
 
+// routes mounts the table and the static files. The static files do not go through handler: they are the same for
+// everybody, and browsers may cache them.
 func (c *Console) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, r := range table {
@@ -129,7 +142,7 @@ func (c *Console) routes() *http.ServeMux {
 	return mux
 }
 
-// allows reports whether a person may open what asks for a.
+// allows reports whether a person may open a route with this access.
 func (a access) allows(p person) bool {
 	switch a {
 	case anyone:

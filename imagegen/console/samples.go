@@ -16,29 +16,29 @@ import (
 //go:embed samples
 var sampleTexts embed.FS
 
-// sampleCode is one template for each language. Each quotes what was entered in its own way.
+// sampleCode has a template for each language. They are text templates, since the code is not HTML until a page
+// escapes it; each must quote everything that was entered by the rules of its language.
 var sampleCode = template.Must(template.New("").Funcs(template.FuncMap{
 	"shell": shellQuote, "curl": curlQuote, "json": literal,
 }).ParseFS(sampleTexts, "samples/*.txt"))
 
-// sample is a request written in a language.
+// sample is a request as code in one language.
 type sample struct {
 	ID       string
 	Language string
 	Code     string
 }
 
-// sampleRequest is what the templates of samples are given.
+// sampleRequest is the data of the templates.
 type sampleRequest struct {
 	imagegen.GenerateRequest
-	Base  string
-	Files []string // of the references
-	Mask  string   // its file; "": none
+	Base  string   // scheme and host of the service
+	Files []string // the file names of the references
+	Mask  string   // the file name of the mask; "": there is none
 }
 
-// samples write a request to the service at base as a program would send it. Where an API key belongs
-// stands the name of a variable. The answer to a program is awaited, not polled for. openai: that shape of the
-// API is served too.
+// samples returns a request as code in each language, ready to run. The API key is read from an environment variable.
+// The code waits for the answer instead of polling, so the request is made synchronous. openai adds OpenAI's SDKs.
 func samples(base string, q imagegen.GenerateRequest, files []string, mask string, openai bool) []sample {
 	q.Async = false
 	r := sampleRequest{q, base, files, mask}
@@ -55,6 +55,7 @@ func samples(base string, q imagegen.GenerateRequest, files []string, mask strin
 	return all
 }
 
+// in executes a template. The templates are embedded, so an error is a bug.
 func (r sampleRequest) in(language string) string {
 	var b strings.Builder
 	if err := sampleCode.ExecuteTemplate(&b, language, r); err != nil {
@@ -63,19 +64,19 @@ func (r sampleRequest) in(language string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Endpoint is where the request goes.
+// Endpoint is the address that the request is sent to.
 func (r sampleRequest) Endpoint() string { return r.Base + "/api/v1/images/generations" }
 
-// OpenAI is the base address of OpenAI's shape of the API.
+// OpenAI is the base address of the OpenAI-compatible API.
 func (r sampleRequest) OpenAI() string { return r.Base + "/v1" }
 
-// HasFiles reports whether the request is a form, and no JSON.
+// HasFiles reports whether the request is sent as a form with files instead of JSON.
 func (r sampleRequest) HasFiles() bool { return len(r.Files) > 0 || r.Mask != "" }
 
 // sampleField is a field of a form with files.
 type sampleField struct{ Name, Value string }
 
-// Fields are the request's fields as text, in the order of the documentation.
+// Fields are the request's form fields, in the order of the documentation.
 func (r sampleRequest) Fields() []sampleField {
 	all := []sampleField{{"model", r.Model}, {"prompt", r.Prompt}, {"n", strconv.Itoa(r.N)},
 		{"size", r.Size.String()}, {"quality", string(r.Quality)}}
@@ -92,7 +93,8 @@ func (r sampleRequest) Fields() []sampleField {
 	return all
 }
 
-// Arguments are the request's fields with values that JavaScript and Python read, as OpenAI's clients take them.
+// Arguments are the request's arguments for OpenAI's SDKs, with values that are literals both in JavaScript and in
+// Python. The SDKs have no seed.
 func (r sampleRequest) Arguments() []sampleField {
 	all := []sampleField{{"model", literal(r.Model)}, {"prompt", literal(r.Prompt)}, {"n", strconv.Itoa(r.N)},
 		{"size", literal(r.Size.String())}, {"quality", literal(r.Quality)}}
@@ -105,7 +107,7 @@ func (r sampleRequest) Arguments() []sampleField {
 	return append(all, sampleField{"response_format", `"url"`})
 }
 
-// GoOptions are the fields of imagegen.Options that the request sets.
+// GoOptions are the fields of imagegen.Options that the request sets, as Go code; "" if it sets none.
 func (r sampleRequest) GoOptions() string {
 	var set []string
 	if f := r.Options.Format; f != "" {
@@ -120,22 +122,23 @@ func (r sampleRequest) GoOptions() string {
 	return strings.Join(set, ", ")
 }
 
-// Body is the request in JSON, whose further lines begin with prefix.
+// Body is the request as JSON; all lines but the first begin with prefix.
 func (r sampleRequest) Body(prefix, indent string) string {
 	return encoded(wire.NewRequest(r.GenerateRequest), prefix, indent)
 }
 
-// shellQuote makes one word of a string, whatever stands in it.
+// shellQuote turns any string into one word of a POSIX shell.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// curlQuote makes a file's name of a string, in an option of curl where commas and semicolons count.
+// curlQuote quotes a file name for an option of curl such as --form, in which commas and semicolons have a meaning.
 func curlQuote(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
-// literal is a value in JSON, which JavaScript and Python read too.
+// literal is a string or a number as JSON, which is also a literal in JavaScript and in Python.
 func literal(v any) string { return encoded(v, "", "") }
 
+// encoded returns v as JSON without escapes for HTML: text templates, and later the page, quote it as needed.
 func encoded(v any, prefix, indent string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

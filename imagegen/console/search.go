@@ -9,38 +9,39 @@ import (
 )
 
 const (
-	// searchPage is how many generations a search reads at once.
+	// searchPage is how many generations a search reads from the store at once.
 	searchPage = imagegen.MaxPageSize
-	// maxEffort is how much of what does not fit a page passes over before it asks whether to go on: bytes of
-	// prompts, and effortOfOne for each generation. It bounds what one request costs, however many there are.
+	// maxEffort bounds what one request of a search costs, however many generations there are: about two thousand
+	// with short prompts. Each generation that is read counts with the bytes of its prompt and effortOfOne. Then the
+	// page shows what was found, and asks whether to continue.
 	maxEffort   = 1 << 20
 	effortOfOne = 512
-	// maxWords bounds what is looked for in each prompt.
+	// maxWords is how many words are searched for; further ones are ignored.
 	maxWords = 16
 )
 
-// search is what narrows a gallery down; the zero value fits all.
+// search narrows the gallery down; the zero value matches everything.
 type search struct {
-	Status     imagegen.Status // "": all
-	Favourites bool            // and no others
-	Words      []string        // all of which the prompt has, in lower case
-	Model      string          // "": all
-	From, To   time.Time       // made at From or later, and before To; zero: whenever
+	Status     imagegen.Status // "": any
+	Favourites bool            // only favourites
+	Words      []string        // in lower case; the prompt must contain all of them, also as parts of words
+	Model      string          // "": any
+	From, To   time.Time       // created at From or later, and before To; zero: no bound
 }
 
-// found is a page of what a search found, newest first.
+// found is a page of what a search found, newest first. At most one of Next and Further is set.
 type found struct {
 	Generations []imagegen.Generation
-	Next        imagegen.GenerationID // behind which others follow; "": none do
-	Further     *imagegen.Generation  // how far it got where it gave up, nothing being known of what follows
+	Next        imagegen.GenerationID // the cursor of the next page, which has at least one match; "": there is none
+	Further     *imagegen.Generation  // the last generation that was looked at when maxEffort was reached; nil: it was not
 }
 
-// narrow reports whether the store does not do all of it.
+// narrow reports whether matches must be looked for here, since the store cannot search by words or by model.
 func (s search) narrow() bool {
 	return len(s.Words) > 0 || s.Model != ""
 }
 
-// fits reports whether a generation is what is looked for.
+// fits reports whether a generation matches in those respects that the store does not check.
 func (s search) fits(g imagegen.Generation) bool {
 	if s.Model != "" && g.Model != s.Model {
 		return false
@@ -52,20 +53,23 @@ func (s search) fits(g imagegen.Generation) bool {
 	return !slices.ContainsFunc(s.Words, func(w string) bool { return !strings.Contains(prompt, w) })
 }
 
-// query is the part that the store does, from behind a generation on; "": from the newest.
+// query returns the part of the search that the store does, from behind a generation on; "": from the newest. It
+// reads one more than a page holds, to know whether another follows. To becomes a position: identifiers rise with
+// time, so generations that are too new are not even read.
 func (s search) query(after imagegen.GenerationID) imagegen.Query {
 	q := imagegen.Query{Status: s.Status, Favourites: s.Favourites, After: after, Limit: galleryPage + 1}
 	if s.narrow() {
 		q.Limit = searchPage
 	}
+	// Whichever begins further back: the page, or the day.
 	if first := imagegen.FirstGenerationID(s.To); !s.To.IsZero() && (after == "" || after > first) {
 		q.After = first
 	}
 	return q
 }
 
-// find returns a page of the person's generations that fit. Identifiers rise with time, so that it neither begins
-// before nor goes on behind the time that is asked for.
+// find returns a page of the person's generations that match, from behind a generation on; "": from the newest. It
+// stops at the first one created before From, since all that follow are older.
 func (p *page) find(s search, after imagegen.GenerationID) (f found, err error) {
 	q, effort := s.query(after), 0
 	for {
@@ -74,6 +78,8 @@ func (p *page) find(s search, after imagegen.GenerationID) (f found, err error) 
 			return f, err
 		}
 		for _, g := range list.Generations {
+			// The order matters: what is too old ends the search, even if the page has room; what does not match costs
+			// effort, but takes no room.
 			switch effort += effortOfOne + len(g.Prompt); {
 			case g.CreatedAt.Before(s.From):
 				return f, nil
@@ -85,7 +91,7 @@ func (p *page) find(s search, after imagegen.GenerationID) (f found, err error) 
 				f.Generations = append(f.Generations, g)
 			}
 		}
-		if list.Next == "" {
+		if list.Next == "" { // the store has no more
 			return f, nil
 		}
 		if effort >= maxEffort {

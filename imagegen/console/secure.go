@@ -7,25 +7,28 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// policy lets a page load what this host serves, and nothing that stands in the page itself runs or styles.
+// policy is the Content-Security-Policy of all answers. A page can load only what this host serves. Nothing in the
+// page itself runs as a script or counts as a style, so text that was injected into it is harmless. data: and blob:
+// are for previews of images.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// secure sets what every answer carries.
+// secure sets the headers that every answer has.
 func (c *Console) secure(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	// No-referrer would make the Origin of forms null, and that of another site is indeed another.
+	// With no-referrer, browsers would send the Origin of forms as null, which could not be told from a foreign one.
 	h.Set("Referrer-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if c.cfg.Secure { // elsewhere browsers complain that they ignore it
+	if c.cfg.Secure { // over plain HTTP browsers ignore these, with a warning
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Strict-Transport-Security", "max-age=31536000")
 	}
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 }
 
-// address is where a request comes from, for the limit on failures. The zero address: nobody knows.
+// address is the client's address, for the limits on sign-ins, the audit trail and the log. The zero address: it is
+// unknown, as on a unix socket.
 func (c *Console) address(r *http.Request) netip.Addr {
 	return clientaddr.Of(r, c.cfg.TrustedProxies)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
-// SetupLink makes the link by which the first operator chooses a name and a password, once, until it
-// expires. It returns the link's path below [Config.Path]; "" if there is an operator with a password
-// already. An earlier one stops working. An error is that of the LoginStore.
+// SetupLink makes the link with which the first operator chooses a name and a password. The link works once, until it
+// expires, and an earlier one stops working. SetupLink returns the link's path below [Config.Path], or "" if there
+// already is an operator with a password. The error is the LoginStore's.
 func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time) (path string, err error) {
 	n, err := logins.Operators(ctx)
 	if err != nil || n > 0 {
@@ -22,10 +22,9 @@ func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time
 	return invite(ctx, logins, "setup/", account.Invitation{Role: account.RoleOperator, ExpiresAt: expires})
 }
 
-// SetPassword gives a user a role and a password without a link, for set-ups that nobody attends. All
-// sign-ins of the user end. That there is such a user is not checked. ErrInvalidRequest: the password is
-// not valid UTF-8, has less than 12 or more than 200 characters, or less than 5 different ones. Other errors are those of the
-// LoginStore and of the context.
+// SetPassword gives a user a role and a password without a link, for unattended set-up. All sign-ins of the user end.
+// Whether the user exists is not checked. ErrInvalidRequest: the password is not valid UTF-8, has fewer than 12 or more
+// than 200 characters, or has fewer than 5 different ones. Other errors are those of the LoginStore and of ctx.
 func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, secret imagegen.Secret) error {
 	if wrong := unfit(secret.Reveal()); wrong != "" {
 		return imagegen.Invalid("%s", wrong)
@@ -37,7 +36,7 @@ func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.User
 	return logins.SetLogin(ctx, account.Login{User: u, Role: role, Password: hash, ChangedAt: time.Now()})
 }
 
-// setupView is what setup.html is given.
+// setupView is the data of setup.html.
 type setupView struct{ Form *form }
 
 func (c *Console) setupForm(p *page) error {
@@ -47,8 +46,9 @@ func (c *Console) setupForm(p *page) error {
 	return p.render("setup", setupView{filled()})
 }
 
-// setup makes the first operator. The user is created before the link is used up: a name that is
-// taken leaves the link as it was.
+// setup creates the first operator. The user is created before the link is used up, so that a name that is taken
+// leaves the link usable. If two browsers send the form at once, one wins the link; the other's user stays, without a
+// password.
 func (c *Console) setup(p *page) error {
 	i, err := c.setupInvitation(p)
 	if err != nil {
@@ -68,12 +68,14 @@ func (c *Console) setup(p *page) error {
 	return p.invalidLink(p.accept(i, u, hash, "Welcome. You are the operator of this service."))
 }
 
-// setupInvitation returns the invitation of a set-up that is still to be done.
+// setupInvitation returns the invitation of a set-up that is still to be done. ErrNotFound: there is none, it belongs
+// to a user, or there is an operator by now.
 func (c *Console) setupInvitation(p *page) (account.Invitation, error) {
 	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
 	if err != nil {
 		return i, err
 	}
+	// Another link of the same kind may have been used, or a password set by SetPassword.
 	n, err := c.cfg.Logins.Operators(p.context())
 	if err == nil && (i.User != "" || n > 0) {
 		err = imagegen.ErrNotFound
@@ -81,8 +83,8 @@ func (c *Console) setupInvitation(p *page) (account.Invitation, error) {
 	return i, err
 }
 
-// createFirstOperator creates the user that the form names, if nothing else is wrong with the form. The password
-// is hashed before: while that cannot be done, the name stays free.
+// createFirstOperator creates the user that the form names, unless the form has faults. The password is hashed first,
+// so that a failure to hash does not leave a user of that name behind.
 func (c *Console) createFirstOperator(p *page, f *form) (u imagegen.User, hash string, err error) {
 	chosen := f.newPassword()
 	if f.Value("name") == "" {

@@ -6,17 +6,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// shape is a rectangle in the proportion of a picture, drawn in the middle of a square.
+// shape is a rectangle with the proportions of an image, in the middle of a square of canvas × canvas.
 type shape struct {
 	X, Y, Width, Height float64
 }
 
+// The template draws in units of these.
 const (
 	canvas = 40.0 // the edge of the square
 	ink    = 32.0 // the longer edge of the rectangle within
 )
 
-// shapeOf draws a size or, if it is auto, a ratio. What has no proportion is a square.
+// shapeOf returns the shape of a size or, if the size is auto, of a ratio. If the ratio is auto too, it is a square.
+// Values are rounded to tenths, to keep pages short.
 func shapeOf(z imagegen.Size, r imagegen.Ratio) shape {
 	aspect := r.Aspect()
 	if !z.Auto() {

@@ -10,11 +10,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// SignInLink makes a link that signs a user in, once, until it expires, without a password: for a service
-// that only its own user can reach, or for a user whom your program knows already. One who has no login
-// yet gets one with that role, at once; who has one keeps theirs. It returns the link's path below
-// [Config.Path]; an earlier link of the user, be it one of [InvitationLink], stops working. An error is that of
-// the LoginStore; the link of a user who is not there, or is disabled, leads nowhere.
+// SignInLink makes a link that signs a user in without a password. Use it for a service that only its own user can
+// reach, or for a user whom your program has authenticated. The link works once, until it expires. It returns the
+// link's path below [Config.Path].
+//
+// A user without a login gets one with the given role at once; an existing login keeps its role. An earlier link of the
+// user, including one made by [InvitationLink], stops working. The error is the LoginStore's. Whether the user exists
+// is not checked: a link for a user who does not, or who is disabled, leads nowhere.
 func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, expires time.Time) (path string, err error) {
 	login, err := logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -32,10 +34,11 @@ func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserI
 	return "entry/" + token, nil
 }
 
-// signInLinkHash differs from what is kept of other links, so that none of them signs anybody in.
+// signInLinkHash hashes the token of a sign-in link. The prefix keeps the kinds of link apart: an invitation's token
+// used as a sign-in link finds nothing, and the other way round.
 func signInLinkHash(token string) [32]byte { return sha256.Sum256([]byte("entry " + token)) }
 
-// signInLinkForm has a button: a link that is merely looked at, by whatever previews links, is not used up.
+// signInLinkForm shows a button instead of signing in at once: programs that preview links must not use one up.
 func (c *Console) signInLinkForm(p *page) error {
 	_, u, err := c.signInInvitation(p)
 	if err != nil {
@@ -44,13 +47,16 @@ func (c *Console) signInLinkForm(p *page) error {
 	return p.render("entry", u)
 }
 
+// useSignInLink signs the user of a link in. The sign-in counts as unconfirmed: whoever has the link has not proved
+// their identity, so actions that ask for a password still do.
 func (c *Console) useSignInLink(p *page) error {
 	i, u, err := c.signInInvitation(p)
 	if err != nil {
 		return p.invalidLink(err)
 	}
-	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // a link that is used up has signed in
+	p.r = p.r.WithContext(context.WithoutCancel(p.context())) // once the link is used up, finish the sign-in
 	p.act(u)
+	// The login is read before the link is used up. If the password changes in between, createSignIn notices.
 	login, err := c.login(p.context(), u.ID)
 	if err != nil {
 		return err
@@ -61,7 +67,8 @@ func (c *Console) useSignInLink(p *page) error {
 	return p.admit(pendingSignIn{user: u.ID, password: login.Password, next: c.cfg.Path})
 }
 
-// signInInvitation returns the link that the address names, and whom it signs in.
+// signInInvitation returns the link that the address names, and the user whom it signs in. ErrNotFound: there is no
+// such link, it has expired, or the user is disabled.
 func (c *Console) signInInvitation(p *page) (i account.Invitation, u imagegen.User, err error) {
 	i, err = c.cfg.Logins.Invitation(p.context(), signInLinkHash(p.r.PathValue("token")), p.now)
 	if err != nil {

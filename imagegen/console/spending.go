@@ -8,16 +8,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// periods are how many days the chart can show, the first unless another is asked for.
+// periods are the numbers of days that a chart can show. The first is the default.
 var periods = []int{30, 90, 365}
 
-// spending is what was spent on the latest days.
+// spending is what a person spent on the latest days.
 type spending struct {
-	Count   int // of days
-	Periods []filter
+	Count   int      // of days, today included
+	Periods []filter // links to other numbers of days
 	Total   int64
-	Most    day   // of all, the latest
-	Days    []day // on which anything was, the newest first
+	Most    day   // the day on which most was spent; of several, the latest
+	Days    []day // those on which anything was spent, newest first
 	Chart   chart
 	Uses    []use // by key and model, the most spent first
 }
@@ -25,9 +25,10 @@ type spending struct {
 // use is what was charged for a key and a model.
 type use struct {
 	imagegen.Usage
-	Name string // of the key; "": none, or it is gone
+	Name string // of the key; "": no key was used, or it is gone
 }
 
+// spending sums up what the person spent on the days that the address asks for. Days are those of UTC.
 func (c *Console) spending(p *page) (*spending, error) {
 	n := p.days()
 	to := imagegen.UsageDay(p.now)
@@ -36,6 +37,7 @@ func (c *Console) spending(p *page) (*spending, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The chart wants the days in order, the table newest first.
 	days := daysOf(usage)
 	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(ofCredits, from, n, days)}
 	for _, d := range days {
@@ -52,7 +54,7 @@ func (c *Console) spending(p *page) (*spending, error) {
 // maxUses is how many lines of usage by key and model a page shows.
 const maxUses = 100
 
-// uses are what was charged for each key and model.
+// uses returns what was charged for each key and model, at most maxUses lines.
 func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
 	rows, err := c.cfg.Ledger.Usage(p.context(), p.person.ID, q)
 	if err != nil || len(rows) == 0 {
@@ -66,6 +68,7 @@ func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
 	for _, k := range keys {
 		names[k.ID] = cmp.Or(k.Name, k.Prefix+"…")
 	}
+	// The ledger orders rows by day, model and key; that stays the order of rows that cost the same.
 	slices.SortStableFunc(rows, func(a, b imagegen.Usage) int { return cmp.Compare(b.Spent, a.Spent) })
 	all := make([]use, min(len(rows), maxUses))
 	for i := range all {
@@ -74,7 +77,7 @@ func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
 	return all, nil
 }
 
-// daysOf are the days of which something was spent.
+// daysOf returns the days on which something was spent.
 func daysOf(usage []imagegen.Usage) (days []day) {
 	for _, u := range usage {
 		if u.Spent > 0 {
@@ -84,7 +87,7 @@ func daysOf(usage []imagegen.Usage) (days []day) {
 	return days
 }
 
-// periods lead to the same page with another number of days.
+// periods returns links to the same page with another number of days.
 func (p *page) periods(now int) (all []filter) {
 	for _, n := range periods {
 		all = append(all, filter{strconv.Itoa(n) + " days", p.here("days", strconv.Itoa(n)), n == now})

@@ -8,14 +8,15 @@ import (
 
 // step is one thing that happened to a generation.
 type step struct {
-	Kind  string    // for its looks: done, refund, failed, open
-	Title string    // what
-	Why   string    // and why, in a sentence; may be empty
-	At    time.Time // zero: nobody knows when, or it is going on
+	Kind  string    // its CSS class: done, refund, failed or open
+	Title string    // what happened
+	Why   string    // why, as a sentence; may be empty
+	At    time.Time // zero: the time is unknown, or the step is going on
 }
 
-// steps are what happened to a generation and its credits, in order.
+// steps are what happened to a generation and its credits, in order. They are derived from the record alone.
 func steps(r imagegen.Record) []step {
+	// The record has no time of its own for the charge, which follows acceptance at once.
 	charge := r.Charge().Credits
 	all := []step{
 		{"done", "Accepted", count(r.N, "image", "images") + " of " + r.Model + " in " + string(r.Tier) + ".", r.CreatedAt},
@@ -36,7 +37,7 @@ func steps(r imagegen.Record) []step {
 	return append(all, ending(r)...)
 }
 
-// ending is the last of them.
+// ending is how a terminal generation ended: delivered or failed, and what was refunded.
 func ending(r imagegen.Record) []step {
 	back := r.Charge().Credits - r.Used()
 	refund := step{"refund", "Refunded " + inCredits(back), "", r.CompletedAt}
@@ -55,5 +56,5 @@ func ending(r imagegen.Record) []step {
 	return append(steps, refund)
 }
 
-// inCredits is an amount with its word.
+// inCredits formats an amount with its unit.
 func inCredits(n imagegen.Credits) string { return credits(n) + " " + plural(n, "credit", "credits") }

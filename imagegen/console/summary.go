@@ -11,24 +11,25 @@ import (
 )
 
 const (
-	// summaryAge is how long a summary is shown: to make one is to read each row of usage of its days.
+	// summaryAge is how old a summary may be. Making one reads every row of usage of its days, of all users.
 	summaryAge = time.Minute
-	// maxConsumers is how many users, and how many keys, a summary names.
+	// maxConsumers is how many users, and how many keys, a summary lists.
 	maxConsumers = 10
 )
 
-// summary is what all users were charged on the days since one.
+// summary is what all users were charged, from one day until now. It is not changed once it is made, so it can be
+// shared.
 type summary struct {
 	At      time.Time // when it was made
-	From    time.Time
+	From    time.Time // the first day
 	Total   imagegen.UsageSums
-	Days    []sums // on which anything was, the newest first
-	byModel []sums
-	byUser  []sums // those who spent most
-	byKey   []sums
+	Days    []sums // those with charges, newest first
+	byModel []sums // by name
+	byUser  []sums // the maxConsumers that spent most, most first
+	byKey   []sums // likewise; charges without a key are left out
 }
 
-// subject is what is told apart; what is not is zero.
+// subject is what charges are grouped by: some of these fields, the others being zero.
 type subject struct {
 	Day   time.Time
 	Model string
@@ -36,18 +37,19 @@ type subject struct {
 	Key   imagegen.KeyID
 }
 
-// sums are sums over the charges of a subject.
+// sums are the sums over the charges of one subject.
 type sums struct {
 	subject
 	imagegen.UsageSums
 }
 
-// tally adds up.
+// tally adds up usage by subject.
 type tally map[subject]imagegen.UsageSums
 
 func (t tally) add(s subject, u imagegen.UsageSums) { t[s] = t[s].Plus(u) }
 
-// summarize reads the rows of the days once.
+// summarize makes a summary of the given number of days, today included. It reads the rows of usage once; meanwhile
+// it holds a total for every user and key that has any.
 func summarize(ctx context.Context, ledger imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	to := imagegen.UsageDay(now)
 	s := &summary{At: now, From: to.AddDate(0, 0, 1-days)}
@@ -70,6 +72,7 @@ func summarize(ctx context.Context, ledger imagegen.CreditAdmin, days int, now t
 	return s, nil
 }
 
+// sorted returns the sums of all subjects in an order.
 func (t tally) sorted(compare func(a, b sums) int) []sums {
 	all := make([]sums, 0, len(t))
 	for s, u := range t {
@@ -79,25 +82,27 @@ func (t tally) sorted(compare func(a, b sums) int) []sums {
 	return all
 }
 
-// top are those who spent most.
+// top returns the maxConsumers subjects that spent most. Ties are broken, so that the order is the same each time.
 func (t tally) top() []sums {
 	all := t.sorted(func(a, b sums) int {
 		return cmp.Or(cmp.Compare(b.Spent, a.Spent), cmp.Compare(b.Charged, a.Charged), cmp.Compare(a.User, b.User), cmp.Compare(a.Key, b.Key))
 	})
-	return slices.Clone(all[:min(len(all), maxConsumers)]) // the rest is not held on to
+	return slices.Clone(all[:min(len(all), maxConsumers)]) // a copy, so that the rest can be collected
 }
 
-// summaries are those that were made last, by the number of their days.
+// summaries caches the latest summary for each number of days. Callers only ever ask for those in periods, so it
+// stays small.
 type summaries struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // held while a summary is made
 	last map[int]*summary
 }
 
-// of makes a summary unless there is one that is recent. Who asks meanwhile waits for it.
+// of returns a summary no older than summaryAge, or makes one. Only one is made at a time: whoever asks meanwhile
+// waits, whatever their context, and mostly finds it made. After an error the next call tries again.
 func (m *summaries) of(ctx context.Context, ledger imagegen.CreditAdmin, days int, now time.Time) (*summary, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.last[days]; s != nil && now.Sub(s.At).Abs() < summaryAge {
+	if s := m.last[days]; s != nil && now.Sub(s.At).Abs() < summaryAge { // Abs: the clock may have been set back
 		return s, nil
 	}
 	s, err := summarize(ctx, ledger, days, now)

@@ -6,15 +6,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// suspendUser ends what a user is charged for, until they are resumed. They can go on to read.
+// suspendUser refuses new charges to a user until an operator resumes them. They can still sign in and read.
 func (c *Console) suspendUser(p *page) error {
 	return c.changeSuspension(p, c.cfg.Engine.Accounts().SuspendUser, " is suspended.")
 }
 
+// resumeUser lets a suspended user be charged again.
 func (c *Console) resumeUser(p *page) error {
 	return c.changeSuspension(p, c.cfg.Engine.Accounts().ResumeUser, " is not suspended any more.")
 }
 
+// changeSuspension applies a change to the user that the address names. It is idempotent, as both changes are. done
+// says what happened, after the user's name.
 func (c *Console) changeSuspension(p *page, change func(context.Context, imagegen.UserID) error, done string) error {
 	u, err := c.userAt(p)
 	if err != nil {

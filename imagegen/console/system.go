@@ -9,11 +9,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// systemView is what system.html is given.
+// systemView is the data of system.html.
 type systemView struct {
 	Status
 	Now       time.Time
-	Auditing  time.Time // since when an audit is under way; zero: none is
+	Auditing  time.Time // when the running audit began; zero: none that was started here is running
 	Charges   []chargeLine
 	Disputed  []disputeLine
 	Providers []providerLine
@@ -23,7 +23,7 @@ type systemView struct {
 // chargeLine is an open charge with its user's name.
 type chargeLine struct {
 	OpenCharge
-	Name string
+	Name string // the identifier, if the user is not known here
 	Age  string
 }
 
@@ -33,12 +33,13 @@ type disputeLine struct {
 	Reason string
 }
 
-// providerLine is how the provider of a model answers.
+// providerLine is the health of a model's provider.
 type providerLine struct{ engine.ProviderHealth }
 
-// endedAudit is an audit as it is shown.
+// endedAudit is an audit that has ended.
 type endedAudit struct{ *engine.Audit }
 
+// system shows the state of the service, as this process knows it.
 func (c *Console) system(p *page) error {
 	v, err := c.systemView(p)
 	if err != nil {
@@ -56,15 +57,16 @@ func (c *Console) system(p *page) error {
 	return p.render("system", v)
 }
 
+// chargeLine looks up the user's name. A user who cannot be read is no reason to hide the charge.
 func (c *Console) chargeLine(p *page, o OpenCharge) chargeLine {
 	l := chargeLine{o, string(o.User), span(p.now.Sub(o.Since))}
 	if u, err := c.cfg.Engine.Accounts().User(p.context(), o.User); err == nil {
-		l.Name = u.Name // who is not known here belongs to the embedder
+		l.Name = u.Name // a program that embeds the engine may have users that it does not know
 	}
 	return l
 }
 
-// systemView is what both the page and its part need.
+// systemView returns what both the page and the fragment with the audit need.
 func (c *Console) systemView(p *page) (systemView, error) {
 	s, err := c.status(p)
 	v := systemView{Status: s, Now: p.now, Auditing: c.auditing.Since()}
@@ -74,7 +76,7 @@ func (c *Console) systemView(p *page) (systemView, error) {
 	return v, err
 }
 
-// status asks how the service does, if there is somebody to ask.
+// status returns the state of the service. ErrNotFound: Config.Operations is nil.
 func (c *Console) status(p *page) (Status, error) {
 	if c.cfg.Operations == nil {
 		return Status{}, imagegen.ErrNotFound
@@ -82,7 +84,7 @@ func (c *Console) status(p *page) (Status, error) {
 	return c.cfg.Operations.Status(p.context())
 }
 
-// auditState is the part of the page that changes while an audit is under way.
+// auditState answers with the part of the page that changes while an audit is running.
 func (c *Console) auditState(p *page) error {
 	v, err := c.systemView(p)
 	if err != nil {
@@ -94,10 +96,10 @@ func (c *Console) auditState(p *page) error {
 // Uptime is how long the service has run.
 func (v systemView) Uptime() string { return span(v.Now.Sub(v.Started)) }
 
-// Low reports whether there is too little space to take work.
+// Low reports whether so little space is free that no work is taken.
 func (d Disk) Low() bool { return d.Free < d.Reserve }
 
-// State says in a word that has a colour how the provider answers.
+// State says in a word, which is also a CSS class, how the provider answers.
 func (l providerLine) State() string {
 	if l.Healthy {
 		return "healthy"
@@ -105,7 +107,7 @@ func (l providerLine) State() string {
 	return "unhealthy"
 }
 
-// Faults says what is wrong with a provider, and with each of those behind it.
+// Faults says what is wrong with a provider and, if it is a router, with each of its members; "" if nothing is.
 func (l providerLine) Faults() string {
 	var parts []string
 	if l.Detail != "" {
@@ -122,7 +124,7 @@ func (l providerLine) Faults() string {
 // Took is how long the audit took.
 func (a endedAudit) Took() string { return span(a.Duration) }
 
-// Outcome is the result of the audit in a word that has a colour.
+// Outcome is the result of the audit in a word, which is also a CSS class.
 func (a endedAudit) Outcome() string {
 	switch {
 	case a.Err != nil:
@@ -133,10 +135,10 @@ func (a endedAudit) Outcome() string {
 	return "violations"
 }
 
-// Found is how many violations there are in all.
+// Found is how many violations there are in all, including those that the report does not list.
 func (a endedAudit) Found() int { return len(a.Report.Violations) + a.Report.More }
 
-// span writes a duration as one would say it: its two largest units.
+// span formats a duration with its two largest units: 2 h 5 min. A negative one counts as zero.
 func span(d time.Duration) string {
 	n := int(max(d, 0) / time.Second)
 	switch {
@@ -152,7 +154,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%s %d h", count(n/86400, "day", "days"), n/3600%24)
 }
 
-// ago says roughly how long before now something was.
+// ago says roughly how long before now something was, with the largest unit of span.
 func ago(at, now time.Time) string {
 	passed := now.Sub(at)
 	if passed < time.Minute {
@@ -162,7 +164,7 @@ func ago(at, now time.Time) string {
 	return strings.Join(words[:2], " ") + " ago"
 }
 
-// space writes a number of bytes in the unit that fits it.
+// space formats a number of bytes in the unit that fits.
 func space(n int64) string {
 	const unit = 1 << 10
 	value, names := float64(n), "KMGTPE"

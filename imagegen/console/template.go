@@ -19,11 +19,13 @@ import (
 //go:embed templates
 var sources embed.FS
 
-// shared are the templates that every page is made with.
+// shared are the files whose templates every page can use.
 var shared = []string{"templates/layout.html", "templates/parts.html", "templates/ledger.html", "templates/pictures.html"}
 
-// parseTemplates makes a set of templates for each page: what all share, and the page's own file.
+// parseTemplates returns a set of templates for each page: the shared ones, and those of the page's own file. The sets
+// are separate, since each page defines "title" and "main", which the layout calls.
 func (c *Console) parseTemplates() (map[string]*template.Template, error) {
+	// The functions must be known before the files are parsed.
 	base, err := template.New("").Funcs(c.functions()).ParseFS(sources, shared...)
 	if err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func (c *Console) parseTemplates() (map[string]*template.Template, error) {
 	return sets, nil
 }
 
-// functions are what templates can call beyond what html/template has.
+// functions are what templates can call in addition to the functions of html/template.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"path":        c.path,
@@ -77,18 +79,19 @@ func (c *Console) functions() template.FuncMap {
 	}
 }
 
-// moment writes a time as a page does that no script has changed.
+// moment formats a time as pages show it until a script replaces it with the reader's own time zone.
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04 UTC") }
 
-// dayOf writes the day of a time, in UTC.
+// dayOf formats the day of a time, in UTC.
 func dayOf(t time.Time) string { return t.UTC().Format("2 Jan 2006") }
 
-// credits writes an amount with its thousands set apart: 12,345.
+// credits formats an amount with separators: 12,345.
 func credits(n imagegen.Credits) string { return thousands(int64(n)) }
 
-// amount is credits of any integer.
+// amount is credits for any signed integer, whatever its type; it panics on other values.
 func amount(n any) string { return thousands(reflect.ValueOf(n).Int()) }
 
+// thousands uses U+2212 for a minus, which is as wide as a plus.
 func thousands(n int64) string {
 	digits, sign := strconv.FormatInt(n, 10), ""
 	if n < 0 {
@@ -100,7 +103,7 @@ func thousands(n int64) string {
 	return sign + digits
 }
 
-// plural chooses the word that fits a number: 1 image, 2 images. It takes any integer.
+// plural chooses the word that fits a number: 1 image, 2 images. It accepts any signed integer.
 func plural(n any, one, many string) string {
 	if v := reflect.ValueOf(n); v.CanInt() && v.Int() == 1 {
 		return one
@@ -108,10 +111,10 @@ func plural(n any, one, many string) string {
 	return many
 }
 
-// count writes a number with the word that fits it.
+// count formats a number with the word that fits it.
 func count(n int, one, many string) string { return strconv.Itoa(n) + " " + plural(n, one, many) }
 
-// initial is the first letter of a name.
+// initial is the first letter of a name, as a capital.
 func initial(name string) string {
 	r, _ := utf8.DecodeRuneInString(name)
 	return string(unicode.ToUpper(r))

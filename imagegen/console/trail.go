@@ -12,11 +12,11 @@ import (
 // trailPage is how many rows of the audit trail a page lists.
 const trailPage = 50
 
-// trailView is what trail.html is given.
+// trailView is the data of trail.html.
 type trailView struct {
-	Form   *form // what to show
+	Form   *form // the filter
 	Kinds  []option
-	Narrow bool // not all is shown
+	Narrow bool // the filter is set
 	Lines  []trailLine
 	Pager  pager
 }
@@ -24,13 +24,15 @@ type trailView struct {
 // trailLine is a row of the audit trail.
 type trailLine struct {
 	account.TrailRow
-	Owner string // the name of the user whose the target is
+	Owner string // the name of the user whom the act concerns; "": none, or not known here
 }
 
+// kinds are the acts to choose from. A value without a point stands for all acts that begin with it, such as
+// user.create.
 var kinds = []option{{"", "All"}, {"user", "Users and sign-ins"}, {string(account.ActSignInFailed), "Failed sign-ins"}, {"key", "API keys"}, {"credit", "Credits"},
 	{"generation", "Generations"}, {"data", "Audits and backups"}, {"serve", "Starts and stops"}, {"clock", "Clock"}}
 
-// trail lists who did what, newest first.
+// trail lists the audit trail, newest first. Without an account.TrailStore there is no such page.
 func (c *Console) trail(p *page) error {
 	trail := c.cfg.Engine.Trail()
 	if trail == nil {
@@ -54,10 +56,12 @@ func (c *Console) trail(p *page) error {
 	return p.render("trail", v)
 }
 
-// trailQuery reads what the form asks for. A target can be a user's name.
+// trailQuery returns what the form asks for. A target that is a user's name stands for the user's identifier. A day
+// that cannot be read is ignored.
 func (c *Console) trailQuery(p *page, f *form) (account.TrailQuery, error) {
 	before, err := cursor(p.r.URL.Query().Get("before"))
 	q := account.TrailQuery{Actor: f.Value("actor"), Act: f.Value("act"), Target: f.Value("target"), Before: before, Limit: trailPage}
+	// A name that is nobody's, and an error, leave the target as it was entered.
 	if u, err := c.cfg.Engine.Accounts().UserByName(p.context(), q.Target); err == nil {
 		q.Target = string(u.ID)
 	}
@@ -67,8 +71,9 @@ func (c *Console) trailQuery(p *page, f *form) (account.TrailQuery, error) {
 	return q, err
 }
 
-// findRows is a page that has rows, unless there are no more: a store may look through many rows that do
-// not match, and then answer with none.
+// findRows returns a page that has rows, unless there are no more. A store may answer with an empty page after it has
+// looked at many rows that do not match; then findRows goes on. next is the cursor of the next page; "": there is
+// none.
 func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuery) (rows []account.TrailRow, next string, err error) {
 	for {
 		found, err := trail.Trail(ctx, q)
@@ -85,7 +90,7 @@ func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuer
 	}
 }
 
-// nameOf is a user's name; "" if there is none.
+// nameOf returns a user's name; "" if the user is not known, or cannot be read: a name is not worth an error.
 func (c *Console) nameOf(ctx context.Context, u imagegen.UserID) string {
 	if u == "" {
 		return ""
@@ -94,7 +99,7 @@ func (c *Console) nameOf(ctx context.Context, u imagegen.UserID) string {
 	return found.Name
 }
 
-// Thing is what the act was about, where that is not the user.
+// Thing is the target of the act, unless that is the user.
 func (l trailLine) Thing() string {
 	if l.Target == string(l.User) {
 		return ""

@@ -18,30 +18,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// referenceField is the name of the files in the playground's form, as in the API.
+// referenceField is the field for reference images that are files, named as in the API.
 const referenceField = "reference_image"
 
-// maskField is the name of the mask's file, as in the API.
+// maskField is the field for the mask, named as in the API.
 const maskField = "mask"
 
-// upload is a form with files, which go straight to the engine's spool.
+// upload is a form with files. The files go straight to the engine's spool, never to memory. Whoever has an upload
+// must discard it.
 type upload struct {
 	*form
 	session *engine.Session
-	chosen  []chosen // in the order of the form
-	mask    imagegen.Reference
-	sent    int // references that are files, whether they were taken or not
-	text    int64
+	chosen  []chosen           // the references, in the order of the form
+	mask    imagegen.Reference // nil: there is none
+	sent    int                // how many references were sent as files, accepted or not
+	text    int64              // how many bytes of text may still come
 }
 
-// chosen is one reference: a file that was sent, or one of the person's own images.
+// chosen is one reference: a file that was sent or, if file is nil, one of the person's own images.
 type chosen struct {
 	file  imagegen.Reference
-	image string // its name
+	image string // the name of the person's own image: see ownImage
 }
 
-// upload reads the form that was sent, with its files or, as a form without any can be, urlencoded.
-// What is wrong with a file stands beside its field. The caller discards the files.
+// upload reads the form that was sent. It is multipart or, without files, may be urlencoded. What is wrong with a
+// file becomes a fault of its field, so that everything else that was entered is shown again. With an error, no file
+// is left in the spool.
 func (p *page) upload() (*upload, error) {
 	mediaType, parameters, _ := mime.ParseMediaType(p.r.Header.Get("Content-Type"))
 	if mediaType != "multipart/form-data" {
@@ -52,15 +54,18 @@ func (p *page) upload() (*upload, error) {
 		}
 		return u, err
 	}
+	// A browser that says how much it is about to send is refused before it has sent it.
 	if p.r.ContentLength > formdata.MaxBytes {
 		return nil, tooLarge()
 	}
+	// Images may take longer to arrive than a page's deadlines allow. So Steady sets the deadline for reading anew
+	// for each read: the form may take long, but must keep coming.
 	control := http.NewResponseController(p.w)
 	body := &formdata.Steady{Body: http.MaxBytesReader(p.w, p.r.Body, formdata.MaxBytes), Control: control, Began: time.Now()}
 	u := &upload{form: &form{values: url.Values{}}, session: p.service(), text: formdata.MaxText}
-	control.SetWriteDeadline(time.Time{}) // over HTTP/2 that of the answer would end the form as well
+	control.SetWriteDeadline(time.Time{}) // over HTTP/2 the deadline of the answer would also end the form
 	err := formdata.Read(body, parameters["boundary"], func(part formdata.Part) error { return u.take(p.context(), part) })
-	control.SetWriteDeadline(time.Now().Add(answerTime)) // it may have taken longer to arrive
+	control.SetWriteDeadline(time.Now().Add(answerTime)) // the time for the answer begins when the form has arrived
 	if err != nil {
 		u.discard()
 		return nil, unreadableFiles(err)
@@ -68,11 +73,12 @@ func (p *page) upload() (*upload, error) {
 	return u, nil
 }
 
+// tooLarge refuses a form with more bytes than all references together may have.
 func tooLarge() error {
 	return imagegen.Invalid("the images are too large together; send fewer, or smaller ones")
 }
 
-// unreadableFiles is unreadable of a form that may have files, which are the most of it.
+// unreadableFiles is unreadable for a form with files. Its messages speak of images, which are most of such a form.
 func unreadableFiles(err error) error {
 	if _, coded := errors.AsType[*imagegen.Error](err); coded {
 		return err
@@ -86,7 +92,7 @@ func unreadableFiles(err error) error {
 	return unreadable(err)
 }
 
-// discard removes the files, unless a Generate has taken them over.
+// discard removes the files from the spool, unless a Generate has taken them over.
 func (u *upload) discard() {
 	for _, c := range u.chosen {
 		imagegen.Discard(c.file)
@@ -94,14 +100,15 @@ func (u *upload) discard() {
 	imagegen.Discard(u.mask)
 }
 
-// choose adds images of the person's own.
+// choose adds the person's own images to the references, by name.
 func (u *upload) choose(images ...string) {
 	for _, name := range images {
 		u.chosen = append(u.chosen, chosen{image: name})
 	}
 }
 
-// references are what was chosen, for a Generate. An image that is not there is told of beside the field.
+// references returns the references for a Generate, in order. An image of the person's own that is gone becomes a
+// fault, and is left out.
 func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err error) {
 	for _, c := range u.chosen {
 		if c.file != nil {
@@ -121,6 +128,7 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 	return all, nil
 }
 
+// take takes one part of the form. An error ends the reading of the form.
 func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	if part.Name == referenceField && part.File {
 		return u.takeFile(ctx, part)
@@ -128,6 +136,7 @@ func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	if part.Name == maskField && part.File {
 		return u.takeMask(ctx, part)
 	}
+	// Everything else is text, in memory. All texts share one limit; one byte more tells that it is exceeded.
 	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
 	if err != nil {
 		return err
@@ -145,12 +154,13 @@ func (u *upload) take(ctx context.Context, part formdata.Part) error {
 	return nil
 }
 
-// takeFile spools one file. One that is refused does not end the form: what else was entered is shown
-// again, and so it is read.
+// takeFile spools one reference. A file that is refused does not end the reading: the rest of the form is needed to
+// show it again.
 func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 	if chosen, err := part.Chosen(); err != nil || !chosen {
 		return err
 	}
+	// More than any model takes are not spooled; how many the chosen model takes is checked later.
 	if u.sent++; u.sent > imagegen.MaxReferences {
 		u.addFault(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
 		return nil
@@ -167,7 +177,7 @@ func (u *upload) takeFile(ctx context.Context, part formdata.Part) error {
 	return nil
 }
 
-// takeMask spools the mask, of which there is one.
+// takeMask spools the mask. A form has at most one.
 func (u *upload) takeMask(ctx context.Context, part formdata.Part) error {
 	if chosen, err := part.Chosen(); err != nil || !chosen {
 		return err
@@ -184,7 +194,7 @@ func (u *upload) takeMask(ctx context.Context, part formdata.Part) error {
 	return nil
 }
 
-// refuseFile is form.refuse without a capital letter for a file's name.
+// refuseFile is form.refuse for a message that begins with the name of a file, which must stay as it is.
 func (u *upload) refuseFile(field string, err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	if !ok || e.Code != imagegen.CodeInvalidRequest {

@@ -8,15 +8,15 @@ import (
 // upstreamLine is how an upstream has answered, hour by hour.
 type upstreamLine struct {
 	upstream
-	answers        // in all
-	Worst   string // hour of those in which it failed; "": it never did
+	answers        // over all hours
+	Worst   string // the hour with the most failures, in words; "": there were no failures
 	Bars    []hourBar
 }
 
-// hourBar is an hour in which the upstream was asked, in a drawing as that of a chart: what failed stands at its
-// top.
+// hourBar is a bar for an hour in which the upstream was asked, in percent as in a chart. Its height is always the
+// whole; the part that failed is at the top.
 type hourBar struct {
-	Since        time.Time
+	Since        time.Time // the beginning of the hour
 	Asked        answers
 	X, Width     float64
 	Failed, Well float64 // heights
@@ -29,6 +29,7 @@ func upstreamLines(all []upstreamHistory, now time.Time) (lines []upstreamLine) 
 	return lines
 }
 
+// newUpstreamLine draws the history of one upstream. Hours in which it was not asked have no bar.
 func newUpstreamLine(u upstreamHistory, now time.Time) upstreamLine {
 	l := upstreamLine{upstream: u.upstream}
 	const width = 100.0 / HistoryHours

@@ -8,14 +8,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// userView is what user.html is given.
+// userView is the data of user.html.
 type userView struct {
 	User     imagegen.User
 	Login    account.Login
-	Self     bool // the operator looks at themselves
+	Self     bool // the operator looks at their own user
 	Balance  imagegen.Balance
 	Holdings imagegen.Holdings
-	Passkeys int
+	Passkeys int // how many they have
 	Keys     []keyOfUser
 	Pager    pager // of the keys
 	Roles    []option
@@ -23,10 +23,10 @@ type userView struct {
 	userForms
 }
 
-// userForms are the forms on a user's page; nil: one that was not sent.
+// userForms are the forms on a user's page. One that was sent and has faults is shown again; nil: show it as new.
 type userForms struct{ Grant, Revoke, Type, Invite *form }
 
-// userAt is the user that the address names.
+// userAt returns the user that the address names. ErrNotFound.
 func (c *Console) userAt(p *page) (imagegen.User, error) {
 	return c.cfg.Engine.Accounts().User(p.context(), imagegen.UserID(p.r.PathValue("user")))
 }
@@ -39,7 +39,7 @@ func (c *Console) user(p *page) error {
 	return c.showUser(p, http.StatusOK, u, userForms{})
 }
 
-// showUser shows all of a user's page, with the form that is to be mended.
+// showUser renders a user's page, with the form that has faults, if any.
 func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms) error {
 	ctx := p.context()
 	v := userView{User: u, Self: u.ID == p.person.ID, Roles: roles, Days: days, userForms: forms}
@@ -61,14 +61,14 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 	if v.Keys, v.Pager, err = c.keysOf(p, u.ID); err != nil {
 		return err
 	}
-	if p.r.Method == http.MethodPost { // of a form, whose address has no further pages
+	if p.r.Method == http.MethodPost { // the address of a form does not lead to other pages of the list
 		v.Pager = pager{}
 	}
 	v.complete()
 	return p.renderStatus(status, "user", v)
 }
 
-// complete fills the forms that were not sent with what stands.
+// complete fills in the forms that were not sent, with the present values.
 func (v *userView) complete() {
 	if v.Grant == nil {
 		v.Grant = filled("once", onceToken())
@@ -84,6 +84,7 @@ func (v *userView) complete() {
 	}
 }
 
+// setAccountType changes the account type, of which the service only keeps and shows the name, in capitals.
 func (c *Console) setAccountType(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -103,6 +104,7 @@ func (c *Console) setAccountType(p *page) error {
 	return p.done("The account type of "+u.Name+" is "+strings.ToUpper(f.Value("type"))+".", "users", string(u.ID))
 }
 
+// confirmDisable asks first, since a user who is disabled cannot be enabled again.
 func (c *Console) confirmDisable(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -114,9 +116,11 @@ func (c *Console) confirmDisable(p *page) error {
 	return p.render("user-disable", u)
 }
 
+// errDisableSelf keeps an operator from locking themselves out, maybe as the last one.
 var errDisableSelf = imagegen.Invalid("you cannot disable yourself; another operator can")
 
-// disableUser ends all that a user could do: their keys and their sign-ins.
+// disableUser disables a user for good: their keys and sign-ins end. The keys come first, in the store's own
+// transaction; sign-ins that could not be ended would be refused anyway, since identify checks the user.
 func (c *Console) disableUser(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// userGenerationsView is what user-generations.html is given.
+// userGenerationsView is the data of user-generations.html.
 type userGenerationsView struct {
 	User     imagegen.User
 	Status   imagegen.Status // "": all
@@ -17,15 +17,16 @@ type userGenerationsView struct {
 	Pager    pager
 }
 
-// generationLine is a generation as an operator sees it: what became of it and what it cost, neither
-// its prompt nor its images.
+// generationLine is a generation as an operator sees it: what became of it and what it cost. Its Prompt and Images
+// are empty, so that no template can show them.
 type generationLine struct {
 	imagegen.Generation
-	Delivered int    // images
-	Failure   string // what the provider said
+	Delivered int    // how many images
+	Failure   string // what the provider said, which the owner does not see; "": nothing, or it did not fail
 }
 
-// userGenerations lists a user's generations, newest first.
+// userGenerations lists a user's generations, newest first. That an operator looked is recorded before anything is
+// shown.
 func (c *Console) userGenerations(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -54,10 +55,11 @@ func (c *Console) userGenerations(p *page) error {
 	return p.render("user-generations", v)
 }
 
-// generationLine reads the whole record of a failed generation only: what the provider said stands there.
+// generationLine returns the line of a generation. Only for a failed one does it read the record, which has the
+// provider's message.
 func (c *Console) generationLine(ctx context.Context, g imagegen.Generation) (generationLine, error) {
 	l := generationLine{Generation: g, Delivered: len(g.Images)}
-	l.Prompt, l.Images = "", nil
+	l.Prompt, l.Images = "", nil // whatever a template does, it cannot show them
 	if g.Status != imagegen.StatusFailed {
 		return l, nil
 	}

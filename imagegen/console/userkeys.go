@@ -2,16 +2,16 @@ package console
 
 import "github.com/imagegend/imagegend/imagegen"
 
-// userKeyView is what user-key.html is given.
+// userKeyView is the data of user-key.html.
 type userKeyView struct {
 	User imagegen.User
 	Key  imagegen.Key
 }
 
-// title names the key and whose it is.
+// title names the key and its user, at the beginning of a sentence.
 func (v userKeyView) title() string { return keyTitle(v.Key) + " of " + v.User.Name }
 
-// userKey is the user and the key that the address names.
+// userKey returns the user and the key that the address names. ErrNotFound: the key is not that user's, too.
 func (c *Console) userKey(p *page) (v userKeyView, err error) {
 	if v.User, err = c.userAt(p); err != nil {
 		return v, err
@@ -31,6 +31,7 @@ func (c *Console) confirmRevokeUserKey(p *page) error {
 	return p.render("user-key", v)
 }
 
+// revokeUserKey revokes a user's key, for an operator. It only ever takes away: operators cannot make keys for others.
 func (c *Console) revokeUserKey(p *page) error {
 	v, err := c.userKey(p)
 	if err != nil {

@@ -2,7 +2,7 @@ package console
 
 import "github.com/imagegend/imagegend/imagegen"
 
-// userLedgerView is what user-ledger.html is given.
+// userLedgerView is the data of user-ledger.html.
 type userLedgerView struct {
 	User    imagegen.User
 	Balance imagegen.Balance
@@ -10,7 +10,8 @@ type userLedgerView struct {
 	Ledger  ledgerView
 }
 
-// userLedger shows an operator what happened to a user's credits: neither prompts nor images.
+// userLedger shows an operator what happened to a user's credits, without prompts and images. As in userGenerations,
+// the look is recorded first.
 func (c *Console) userLedger(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {
@@ -35,7 +36,7 @@ func (c *Console) userLedger(p *page) error {
 	return p.render("user-ledger", v)
 }
 
-// userLedgerCSV sends a user's whole ledger to an operator.
+// userLedgerCSV sends a user's whole ledger to an operator, and records that first.
 func (c *Console) userLedgerCSV(p *page) error {
 	u, err := c.userAt(p)
 	if err != nil {

@@ -11,20 +11,21 @@ import (
 // usersPerPage is how many users a page lists.
 const usersPerPage = 50
 
-// usersView is what users.html is given.
+// usersView is the data of users.html.
 type usersView struct {
 	Form  *form // the search
 	Lines []userLine
 	Pager pager
 }
 
-// userLine is one user in the list.
+// userLine is a user in the list.
 type userLine struct {
 	imagegen.User
 	Login   account.Login
 	Credits imagegen.Credits
 }
 
+// users lists the users by name, or those whose name contains what is searched for.
 func (c *Console) users(p *page) error {
 	q := p.r.URL.Query()
 	v := usersView{Form: filled("q", q.Get("q"))}
@@ -43,8 +44,8 @@ func (c *Console) users(p *page) error {
 	return p.render("users", v)
 }
 
-// findUsers is a page of users that has some, unless there are no more: a store may look through many
-// names that do not match, and then answer with none.
+// findUsers returns a page that has users, unless there are no more. A store may answer with an empty page after it
+// has looked at many names that do not match; then findUsers goes on.
 func (c *Console) findUsers(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
 	for {
 		found, err := c.cfg.Engine.Accounts().UserPage(ctx, q)
@@ -55,6 +56,7 @@ func (c *Console) findUsers(ctx context.Context, q imagegen.UserQuery) (imagegen
 	}
 }
 
+// userLine reads a user's balance and login, so a page of users costs two reads for each.
 func (c *Console) userLine(ctx context.Context, u imagegen.User) (userLine, error) {
 	l := userLine{User: u}
 	b, err := c.cfg.Ledger.Balance(ctx, u.ID)
@@ -66,7 +68,8 @@ func (c *Console) userLine(ctx context.Context, u imagegen.User) (userLine, erro
 	return l, err
 }
 
-// login is how a user signs in; who never had a password is a user without one.
+// login returns a user's login. A user who never had one gets a login with RoleUser and without a password, so
+// ErrNotFound is not returned.
 func (c *Console) login(ctx context.Context, u imagegen.UserID) (account.Login, error) {
 	l, err := c.cfg.Logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {

@@ -11,10 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// watch names the generations of a page that have not ended, each with its status there. The page
-// asks for what has changed until it names none.
+// watch is the generations on a page of the gallery that have not ended, as the page shows them. The page polls
+// changes with their statuses until there are none left.
 type watch []imagegen.Generation
 
+// watching returns those of the generations that have not ended.
 func watching(gs []imagegen.Generation) (w watch) {
 	for _, g := range gs {
 		if !g.Status.Terminal() {
@@ -24,7 +25,7 @@ func watching(gs []imagegen.Generation) (w watch) {
 	return w
 }
 
-// Query is what the page asks with: see changes.
+// Query is the query with which the page polls: see changes.
 func (w watch) Query() string {
 	q := url.Values{}
 	for _, g := range w {
@@ -33,7 +34,7 @@ func (w watch) Query() string {
 	return q.Encode()
 }
 
-// title is that of the page: how many are in the making, or what became of them.
+// title is the title of the page: how many generations are in progress or, once none are, what became of them.
 func (w watch) title(ended string) string {
 	if len(w) > 0 {
 		ended = fmt.Sprintf("%d in the making: ", len(w))
@@ -41,14 +42,14 @@ func (w watch) title(ended string) string {
 	return ended + "Generations"
 }
 
-// changesView is what the block changes is given.
+// changesView is the data of the block changes.
 type changesView struct {
-	Tiles []tile // that look different now
-	Watch watch
-	Said  string // to whom listens to the page
+	Tiles []tile // those that have changed
+	Watch watch  // what is still to be polled
+	Said  string // a sentence for screen readers and notifications; "": none has ended
 }
 
-// Title says in the title of a tab how many are still in the making, or what became of them.
+// Title is the new title of the browser's tab.
 func (v changesView) Title() string {
 	failed := slices.ContainsFunc(v.Tiles, func(t tile) bool { return t.Status == imagegen.StatusFailed })
 	switch {
@@ -60,9 +61,12 @@ func (v changesView) Title() string {
 	return v.Watch.title("Ready: ")
 }
 
-// changes answers with the tiles that have changed since the page saw them, or with nothing.
+// changes answers a page that polls with the tiles whose status has changed, or with no content. Each parameter seen
+// is a generation and the status that the page shows. A generation that is gone is no longer polled; its tile stays
+// until the page is loaded again.
 func (c *Console) changes(p *page) error {
 	seen := p.r.URL.Query()["seen"]
+	// Each costs a read, and a page never has more.
 	if len(seen) > galleryPage {
 		return imagegen.Invalid("more than %d generations are watched", galleryPage)
 	}
@@ -96,7 +100,7 @@ func (c *Console) changes(p *page) error {
 	return p.fragment("generations", "changes", v)
 }
 
-// unchanged tells a script to leave what the page shows.
+// unchanged answers a script that polls: nothing has changed, so the page stays as it is.
 func (p *page) unchanged() error {
 	p.begun = true
 	p.w.WriteHeader(http.StatusNoContent)

@@ -2,7 +2,8 @@ package oidc
 
 import "strings"
 
-// find returns the claim of a name; a name with points leads through objects, unless a claim is named so.
+// find returns the claim with a name; nil if there is none. A name with points, such as realm_access.roles, leads
+// through objects. A claim whose name itself has points, as of a URL, comes first.
 func find(claims map[string]any, name string) any {
 	if v, ok := claims[name]; ok {
 		return v
@@ -14,7 +15,8 @@ func find(claims map[string]any, name string) any {
 	return nil
 }
 
-// texts are those that a claim is or holds.
+// texts returns the strings in a claim, which is a string or a list. Everything else is left out: providers differ in
+// how they write a single role.
 func texts(claim any) (all []string) {
 	switch v := claim.(type) {
 	case string:

@@ -1,4 +1,9 @@
-// Package oidc lets people sign in to the console by OpenID Connect: with the code flow, PKCE, state and nonce.
+// Package oidc lets people sign in to the console by OpenID Connect. It is a client for the authorization code flow,
+// with PKCE, state and nonce.
+//
+// Begin makes the address to which a browser is sent; Finish checks what it comes back with, exchanges the code for an
+// ID token, and checks that. What must be kept between the two is in the secret that Begin returns. Access tokens are
+// thrown away: the package asks the provider who somebody is, and nothing else.
 package oidc
 
 import (
@@ -23,38 +28,42 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// Config makes a [Provider]. Issuer and ClientID are required.
+// Config configures a [Provider]. Issuer and ClientID are required.
 type Config struct {
-	Issuer   string // as its tokens have it, such as https://id.example.com
+	// Issuer is the issuer exactly as its tokens name it, such as https://id.example.com. Plain http is accepted for
+	// this machine only.
+	Issuer   string
 	ClientID string
-	Secret   imagegen.Secret // "": the client has none
-	Name     string          // what people know the provider by; "": the issuer's host
+	Secret   imagegen.Secret // "": a public client
+	Name     string          // the name by which people know the provider; "": the issuer's host
 
-	// RoleClaim is the claim that says who is an operator: a text or a list of texts, within others by points, such as
-	// realm_access.roles. "": the provider does not say; roles are given in the console.
+	// RoleClaim is the claim that says who is an operator: a string or a list of strings. Points lead into objects,
+	// such as realm_access.roles. "": the provider does not decide, and operators are made in the console.
 	RoleClaim string
-	// OperatorValue is the text that makes an operator, where RoleClaim is or holds it. Who lacks it is none.
+	// OperatorValue makes whoever has it in RoleClaim an operator. Everybody else who signs in is none. It is required
+	// if RoleClaim is set.
 	OperatorValue string
 
 	Client *http.Client     // nil: one that gives the provider 15 seconds for each answer
 	Now    func() time.Time // nil: time.Now
 }
 
-// Provider is a [console.IdentityProvider]. It asks the issuer for its addresses when it first needs them, so that
-// nothing else waits for an issuer that is down.
+// Provider is a [console.IdentityProvider]. It asks the issuer for its addresses when it first needs them, so that the
+// service starts even while the issuer is down. It is safe for concurrent use.
 type Provider struct {
 	config Config
 
+	// mu guards discovered, and is held while the issuer is asked: concurrent sign-ins wait for one answer.
 	mu         sync.Mutex
-	discovered *oidc.Provider // nil: not yet
+	discovered *oidc.Provider // nil: not yet; after that it does not change
 }
 
 var _ console.IdentityProvider = (*Provider)(nil)
 
-// answerTime is how long the provider has for an answer.
+// answerTime is how long the provider may take for an answer.
 const answerTime = 15 * time.Second
 
-// New checks the configuration; an error names everything that is wrong with it at once. It asks nobody.
+// New checks the configuration, without asking the issuer. An error names everything that is wrong with it.
 func New(c Config) (*Provider, error) {
 	var errs []error
 	u, err := url.Parse(c.Issuer)
@@ -82,7 +91,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{config: c}, nil
 }
 
-// loopback reports whether a host is this machine, where nobody else listens to plain HTTP.
+// loopback reports whether a host is this machine. Over plain HTTP to any other, tokens and the secret could be read.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
@@ -94,12 +103,14 @@ func (p *Provider) Issuer() string { return p.config.Issuer }
 // Name implements [console.IdentityProvider].
 func (p *Provider) Name() string { return p.config.Name }
 
-// Discover asks the issuer for its addresses, unless it is known to have told them.
+// Discover asks the issuer for its addresses, unless they are known already. It is for checking a configuration; Begin
+// and Finish discover by themselves.
 func (p *Provider) Discover(ctx context.Context) error {
 	_, err := p.discover(ctx)
 	return err
 }
 
+// discover returns the issuer's description. A failure is not remembered: the next call asks again.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,19 +125,21 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	return d, nil
 }
 
-// visit is what is kept of somebody who is on the way.
-type visit struct {
+// authRequest is the secret of one authorization request, as JSON. State ties the browser's return to it, Nonce the ID
+// token, and Verifier (PKCE) the exchange of the code.
+type authRequest struct {
 	State, Nonce, Verifier, Callback string
-	Again                            time.Time // they have to prove who they are after it; zero: whenever
+	Again                            time.Time // people must have authenticated at this time or later; zero: any time
 }
 
-// Begin implements [console.IdentityProvider].
+// Begin implements [console.IdentityProvider]. With again it asks by max_age=0, to which the provider must answer with
+// the time of the authentication; prompt=login is for those that ignore it.
 func (p *Provider) Begin(ctx context.Context, callback string, again bool) (address string, secret []byte, err error) {
 	d, err := p.discover(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	v := visit{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Callback: callback}
+	v := authRequest{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Callback: callback}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(v.Nonce), oauth2.S256ChallengeOption(v.Verifier)}
 	if again {
 		v.Again = p.config.Now()
@@ -141,9 +154,10 @@ func (p *Provider) client(d *oidc.Provider, callback string) *oauth2.Config {
 		RedirectURL: callback, Scopes: []string{oidc.ScopeOpenID, "profile", "email"}}
 }
 
-// Finish implements [console.IdentityProvider].
+// Finish implements [console.IdentityProvider]. The order matters: the return is checked before anything is sent to the
+// provider, so that nobody can have this service redeem the code of another request.
 func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) (who console.Claimant, err error) {
-	var v visit
+	var v authRequest
 	if err := json.Unmarshal(secret, &v); err != nil {
 		return who, fmt.Errorf("oidc: %w", err)
 	}
@@ -164,8 +178,9 @@ func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) 
 	return p.claimant(token)
 }
 
-// checkReturn holds what the browser came back with to what it was sent with.
-func (p *Provider) checkReturn(v visit, query url.Values) error {
+// checkReturn compares what the browser came back with to what it was sent with. The issuer in the answer (RFC 9207) is
+// optional; one that differs means that the answer is from another provider.
+func (p *Provider) checkReturn(v authRequest, query url.Values) error {
 	if !same(query.Get("state"), v.State) {
 		return imagegen.Invalid("the browser came back with another state than it was sent with")
 	}
@@ -178,8 +193,9 @@ func (p *Provider) checkReturn(v visit, query url.Values) error {
 	return nil
 }
 
-// redeem exchanges the code for a token about the person, whose signature, issuer, audience and expiry are right.
-func (p *Provider) redeem(ctx context.Context, d *oidc.Provider, v visit, code string) (*oidc.IDToken, error) {
+// redeem exchanges the code for an ID token, and checks its signature, issuer, audience and expiry.
+// ErrInvalidRequest: the provider refuses the code, or the token is not valid. Other errors: it could not be asked.
+func (p *Provider) redeem(ctx context.Context, d *oidc.Provider, v authRequest, code string) (*oidc.IDToken, error) {
 	ctx = oidc.ClientContext(ctx, p.config.Client)
 	tokens, err := p.client(d, v.Callback).Exchange(ctx, code, oauth2.VerifierOption(v.Verifier))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
@@ -199,7 +215,7 @@ func (p *Provider) redeem(ctx context.Context, d *oidc.Provider, v visit, code s
 	return token, nil
 }
 
-// claims are what a token says beside what every token does.
+// claims are the claims of an ID token that go-oidc does not read itself.
 type claims struct {
 	AuthorizedParty   string `json:"azp"`
 	AuthTime          int64  `json:"auth_time"`
@@ -208,8 +224,9 @@ type claims struct {
 	Name              string `json:"name"`
 }
 
-// checkToken holds a token to the visit that asked for it.
-func (p *Provider) checkToken(v visit, token *oidc.IDToken) error {
+// checkToken checks that a valid token answers this request, is about somebody, and was made for this client: with
+// several audiences it must name the client as the authorized party.
+func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
 	var c claims
 	if err := token.Claims(&c); err != nil {
 		return imagegen.Invalid("the token of %s cannot be read", p.config.Name)
@@ -227,10 +244,11 @@ func (p *Provider) checkToken(v visit, token *oidc.IDToken) error {
 	return nil
 }
 
-// skew is how far the provider's clock may be behind.
+// skew is how far the provider's clock may be behind this one.
 const skew = time.Minute
 
-// claimant is whom a token is about.
+// claimant returns whom a token is about. The name is the first of several claims that is set; providers differ in
+// which.
 func (p *Provider) claimant(token *oidc.IDToken) (who console.Claimant, err error) {
 	var c claims
 	var all map[string]any
@@ -248,4 +266,5 @@ func (p *Provider) claimant(token *oidc.IDToken) (who console.Claimant, err erro
 	return who, nil
 }
 
+// same compares two strings in constant time, so that a secret cannot be guessed bit by bit.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,4 +1,8 @@
-// Package passkey makes and checks passkeys for the console, by WebAuthn.
+// Package passkey creates and checks passkeys for the console, by WebAuthn. It keeps nothing: the console keeps the
+// secret of a ceremony meanwhile, and the store the passkeys.
+//
+// Attestation is not asked for, so any authenticator will do. Passkeys are a second factor: the console knows who
+// signs in before it asks, so they need not be discoverable.
 package passkey
 
 import (
@@ -18,20 +22,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// Config makes [Passkeys].
+// Config configures [Passkeys].
 type Config struct {
-	// Origin is where browsers reach the console, such as https://images.example.com: a passkey is of use at this host
-	// alone. It is https, but for localhost, and names a host, not an address.
+	// Origin is where browsers reach the console, such as https://images.example.com. Passkeys belong to its host: if
+	// that changes, all of them are useless. It must be https, except for localhost, and name a host instead of an
+	// address.
 	Origin string
 	Name   string // of the service, as browsers show it; "": the host
 }
 
-// Passkeys is a [console.Passkeys].
+// Passkeys is a [console.Passkeys]. It is safe for concurrent use.
 type Passkeys struct{ web *webauthn.WebAuthn }
 
 var _ console.Passkeys = (*Passkeys)(nil)
 
-// New returns an error if browsers have no passkeys at the origin.
+// New returns an error if browsers cannot use passkeys at the origin.
 func New(c Config) (*Passkeys, error) {
 	u, err := url.Parse(c.Origin)
 	if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || u.Hostname() != "localhost") {
@@ -52,7 +57,8 @@ func New(c Config) (*Passkeys, error) {
 	return &Passkeys{web}, nil
 }
 
-// Create implements [console.Passkeys].
+// Create implements [console.Passkeys]. It names the user's other passkeys, so that an authenticator that has one of
+// them refuses to create a second.
 func (p *Passkeys) Create(u imagegen.User, have []account.Passkey) (options, secret []byte, err error) {
 	o, err := owned(u, have)
 	if err != nil {
@@ -79,6 +85,7 @@ func (p *Passkeys) Created(u imagegen.User, secret, answer []byte) (account.Pass
 	if err != nil {
 		return account.Passkey{}, refused(err)
 	}
+	// The library checks challenge, origin, host and signature against the session.
 	c, err := p.web.CreateCredential(owner{user: u}, session, parsed)
 	if err != nil {
 		return account.Passkey{}, refused(err)
@@ -104,7 +111,8 @@ func (p *Passkeys) Ask(u imagegen.User, have []account.Passkey, verify bool) (op
 	return encoded(assertion.Response, session)
 }
 
-// Answered implements [console.Passkeys].
+// Answered implements [console.Passkeys]. A counter that has not risen since the passkey was read is refused here; the
+// store checks it once more when it records the use.
 func (p *Passkeys) Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal(secret, &session); err != nil {
@@ -128,7 +136,7 @@ func (p *Passkeys) Answered(u imagegen.User, have []account.Passkey, secret, ans
 	return idOf(c.ID), c.Authenticator.SignCount, nil
 }
 
-// encoded is what a browser is told, and what is kept of it meanwhile.
+// encoded returns the options for the browser and the library's session, which is the secret, both as JSON.
 func encoded(options any, session *webauthn.SessionData) (told, secret []byte, err error) {
 	told, err = json.Marshal(options)
 	if err != nil {
@@ -138,7 +146,8 @@ func encoded(options any, session *webauthn.SessionData) (told, secret []byte, e
 	return told, secret, err
 }
 
-// refused leaves out of an error what only a log has to know.
+// refused makes an ErrInvalidRequest whose message is for users. The cause, with the library's details, is only for
+// the log.
 func refused(err error) error {
 	if e, ok := errors.AsType[*protocol.Error](err); ok {
 		err = fmt.Errorf("%w: %s", err, e.DevInfo)
@@ -146,16 +155,19 @@ func refused(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the passkey was not accepted", Err: err}
 }
 
+// idOf encodes the identifier that an authenticator has chosen.
 func idOf(id []byte) account.PasskeyID {
 	return account.PasskeyID(base64.RawURLEncoding.EncodeToString(id))
 }
 
-// owner is a user with passkeys, as the library asks for one.
+// owner is a user with passkeys, as a webauthn.User.
 type owner struct {
 	user        imagegen.User
 	credentials []webauthn.Credential
 }
 
+// owned decodes the stored passkeys. The counter comes from the store: that in the credential is the one at its
+// creation.
 func owned(u imagegen.User, have []account.Passkey) (owner, error) {
 	o := owner{user: u}
 	for _, k := range have {
@@ -169,7 +181,8 @@ func owned(u imagegen.User, have []account.Passkey) (owner, error) {
 	return o, nil
 }
 
-// WebAuthnID tells nothing of the user, whose identifier may be of any length.
+// WebAuthnID is a hash of the user's identifier: an authenticator stores it, so it should not tell who the user is, and
+// must have at most 64 bytes.
 func (o owner) WebAuthnID() []byte {
 	hash := sha256.Sum256([]byte(o.user.ID))
 	return hash[:]

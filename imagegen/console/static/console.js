@@ -1,8 +1,8 @@
 "use strict";
 
-// Pages work without this file; it makes them more comfortable.
+// Pages work without this file; it only adds convenience.
 
-// Moments are written in UTC by the server, and in the reader's own zone here.
+// The server writes times in UTC; here they are shown in the reader's time zone.
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
@@ -15,9 +15,9 @@ function localTimes(root) {
   }
 }
 
-// A button with data-copy copies the text of the element that it names.
+// A button with data-copy copies the text of the element with that id.
 async function copy(button) {
-  if (button.dataset.copied) return; // what it says is no label now
+  if (button.dataset.copied) return; // until it shows its own label again
   button.dataset.copied = "yes";
   const source = document.getElementById(button.dataset.copy);
   const label = [...button.childNodes];
@@ -39,7 +39,7 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
-// A form is sent once, however often its button is pressed.
+// A form is sent once, even if its button is pressed several times within five seconds.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) event.preventDefault();
@@ -50,7 +50,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
   localTimes(document);
-  // What is wrong is read first.
+  // The first field with a fault gets the focus, so that screen readers begin there.
   document.querySelector("[aria-invalid=true]")?.focus();
 });
 

@@ -1,11 +1,12 @@
 "use strict";
 
-// What is typed into the playground outlives the page: a reload, the end of the sign-in, a restart of the service. It lies in
-// this browser, for each user apart, until they sign out: once for the tab, and once for tabs that are opened later. Without this file the server keeps what a form has sent; see kept.html.
+// A draft of the playground's form survives a reload, the end of the sign-in and a restart of the service. It is stored in this
+// browser, separately for each user, until they sign out: in sessionStorage for the tab, and in localStorage for tabs that are
+// opened later. Without this file, a form that is sent after the sign-in has ended comes back filled in; see kept.html.
 
 const draftName = (form) => `imagegend draft of ${form.dataset.user}`;
 
-// The draft as the last page left it, read before this page writes its own.
+// The draft that the last page left, read before this page writes its own.
 const former = (() => {
   const form = document.getElementById("play");
   if (!form || !("fresh" in form.dataset)) return [];
@@ -13,7 +14,7 @@ const former = (() => {
   try {
     return JSON.parse(sessionStorage.getItem(name) ?? localStorage.getItem(name)) ?? [];
   } catch {
-    return []; // a browser that keeps nothing
+    return []; // the browser stores nothing
   }
 })();
 
@@ -22,11 +23,11 @@ function saveDraft(form) {
   try {
     for (const storage of [sessionStorage, localStorage]) storage.setItem(draftName(form), JSON.stringify(typed));
   } catch {
-    // it is full, or kept by no means: the page itself still holds what was typed
+    // the storage is full or not available: the page itself still holds the draft
   }
 }
 
-// restoreDraft fills the form in. What this page does not offer is left as it is.
+// restoreDraft fills in the form. Values that this page does not offer are skipped.
 function restoreDraft(form) {
   for (const [name, value] of former) {
     const field = form.elements[name];

@@ -1,16 +1,16 @@
 "use strict";
 
-// The comforts of looking at images: each link with data-picture opens in a dialog over the page, where arrow keys lead to
-// the others, + and − zoom, and the image or its address can be copied. Without this file the link opens the image alone.
+// Each link with data-picture opens its image in a dialog over the page. There, arrow keys lead to the other images, + and −
+// zoom, and the image or its address can be copied. Without this file the link opens the image by itself.
 
 const zooms = [0, 0.5, 1, 2, 4]; // of the image's own size; 0: it fits the window
 let at = null; // the link whose image is shown
-let zoom = 0; // in zooms
+let zoom = 0; // an index of zooms
 
 const lightbox = () => document.getElementById("lightbox");
 const links = () => [...document.querySelectorAll("a[data-picture]")];
 
-// current is the link of the image that is shown; an answer may have replaced the one that was opened.
+// current is the link of the image that is shown. An update of the page may have replaced the one that was opened.
 const current = () => links().find((l) => l.href === at.href);
 
 function look(link) {
@@ -29,24 +29,24 @@ function look(link) {
   if (!box.open) box.showModal();
 }
 
-// step shows the next image, or the one before; behind the last comes the first.
+// step shows the next image (1) or the previous one (-1). After the last comes the first.
 function step(by) {
   const all = links(), n = all.indexOf(current());
   if (all.length > 0) look(all[(n + by + all.length) % all.length]);
 }
 
-// magnify shows the image so many times as large as it is; 0: as it fits.
+// magnify sets the zoom to an index of zooms, within their range.
 function magnify(to) {
   const box = lightbox(), image = box.querySelector(".stage img"), stage = box.querySelector(".stage");
   const x = (stage.scrollLeft + stage.clientWidth / 2) / stage.scrollWidth, y = (stage.scrollTop + stage.clientHeight / 2) / stage.scrollHeight;
   zoom = Math.min(Math.max(to, 0), zooms.length - 1);
   box.classList.toggle("zoomed", zoom > 0);
   image.style.width = zoom ? `${at.querySelector("img").getAttribute("width") * zooms[zoom]}px` : "";
-  stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2); // what was in the middle stays there
+  stage.scrollTo(x * stage.scrollWidth - stage.clientWidth / 2, y * stage.scrollHeight - stage.clientHeight / 2); // keep the middle in the middle
   box.querySelector("[data-do=fit]").textContent = zoom ? `${zooms[zoom] * 100} %` : "Fit";
 }
 
-// asPNG is the image in the one form that every clipboard takes.
+// asPNG returns the image in the one format that every clipboard accepts.
 async function asPNG(address) {
   const blob = await (await fetch(address)).blob();
   if (blob.type === "image/png") return blob;
@@ -58,7 +58,7 @@ async function asPNG(address) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-// told runs what a button does, and says on it what came of that.
+// told runs what a button does, and shows the result on it for two seconds.
 async function told(button, work) {
   button.dataset.label ??= button.textContent;
   try {
@@ -103,13 +103,13 @@ document.addEventListener("dblclick", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const act = keys[event.key];
-  const scrolls = zoom > 0 && event.target.closest(".stage") && event.key.startsWith("Arrow"); // through what is larger than the window
+  const scrolls = zoom > 0 && event.target.closest(".stage") && event.key.startsWith("Arrow"); // the image is larger than the window
   if (!act || scrolls || !lightbox()?.open || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   acts[act]();
 });
 
-// Who closes it is where they left off, or at the image that they came to.
+// After the dialog is closed, the focus is on the image that was shown last.
 document.addEventListener("close", (event) => {
   if (event.target === lightbox()) current()?.focus();
 }, true);

@@ -1,19 +1,19 @@
 "use strict";
 
-// A mask is drawn on the first reference: what is painted over is made anew. What is drawn becomes the file of the mask's
-// field, transparent where it is painted. Without this file a mask is chosen as a file that was made elsewhere.
+// A mask is drawn on the first reference: what is painted over is made anew. The drawing becomes the file in the mask's field,
+// transparent where it is painted. Without this file, users choose a mask that was made elsewhere.
 
-// A mark is a line of the brush { erase, size, points } or a box { erase, box }, in pixels of the reference. Marks are laid
-// over each other in their order, so that the last can be taken back.
+// A mark is a line of the brush { erase, size, points } or a box { erase, box }, in pixels of the reference. Marks are painted
+// over each other in order, so that the last can be undone.
 const ink = "#e6007a";
 const field = () => document.getElementById("f-mask");
 const easel = () => document.getElementById("easel");
 const surface = () => easel().querySelector(".ink");
 
-let drawn = null; // the mask as it stands in the form: { on: its reference, marks, file, preview }
+let drawn = null; // the mask in the form: { on: its reference, marks, file, preview }
 let work = null; // while the easel is open: { on, picture, width, height, marks, erase, line: being drawn, box: of the keyboard }
 
-// paint lays one mark over what is there.
+// paint paints one mark over those already there.
 function paint(context, mark) {
   context.globalCompositeOperation = mark.erase ? "destination-out" : "source-over";
   context.fillStyle = context.strokeStyle = ink;
@@ -24,12 +24,12 @@ function paint(context, mark) {
   context.lineWidth = mark.size;
   context.lineCap = context.lineJoin = "round";
   context.beginPath();
-  context.moveTo(mark.points[0].x + 0.01, mark.points[0].y); // a line without any length would not be drawn
+  context.moveTo(mark.points[0].x + 0.01, mark.points[0].y); // a line without length would not be drawn
   for (const { x, y } of mark.points) context.lineTo(x, y);
   context.stroke();
 }
 
-// blank is a canvas of a size, and what draws on it.
+// blank returns a new canvas of a size, and its context.
 function blank(width, height) {
   const canvas = document.createElement("canvas");
   canvas.width = width;
@@ -37,14 +37,14 @@ function blank(width, height) {
   return [canvas, canvas.getContext("2d")];
 }
 
-// inked is a canvas of a size with marks on it.
+// inked returns a new canvas with the marks of a drawing, and its context.
 function inked({ width, height, marks }) {
   const [canvas, context] = blank(width, height);
   for (const mark of marks) paint(context, mark);
   return [canvas, context];
 }
 
-// maskOf is the file of a mask, each of whose pixels is either transparent or opaque; null where none is transparent.
+// maskOf returns the file of a mask, in which each pixel is either transparent or opaque; null if none is transparent.
 async function maskOf(drawing) {
   const [canvas, context] = inked(drawing);
   const pixels = context.getImageData(0, 0, canvas.width, canvas.height), data = pixels.data;
@@ -61,7 +61,7 @@ async function maskOf(drawing) {
   return new File([blob], "mask.png", { type: "image/png" });
 }
 
-// previewOf shows the picture with what is painted over, in small.
+// previewOf returns a small canvas with the picture and the painted area.
 function previewOf(drawing) {
   const { picture, width, height } = drawing, scale = Math.min(1, 320 / Math.max(width, height));
   const [canvas, context] = blank(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)));
@@ -73,14 +73,14 @@ function previewOf(drawing) {
   return canvas;
 }
 
-// load reads a reference as its pixels are stored, on which its mask lies.
+// load reads a reference with its pixels as they are stored, since that is how the mask has to match them.
 async function load(reference) {
   const file = reference.file ?? await (await fetch(document.getElementById("drop").dataset.images + reference.id)).blob();
-  return createImageBitmap(await unturned(file)); // fails of what is no image
+  return createImageBitmap(await unturned(file)); // rejects if it is no image
 }
 
-// unturned is a JPEG without its segments APP1, in which it says how the camera was held: browsers turn the picture by that,
-// all of them. Other files stay as they are.
+// unturned returns a JPEG without its APP1 segments, which say how the camera was held: all browsers rotate the picture by
+// that. Other files are returned as they are.
 async function unturned(file) {
   const bytes = new DataView(await file.arrayBuffer()), parts = [file.slice(0, 2)];
   if (bytes.byteLength < 2 || bytes.getUint16(0) !== 0xffd8) return file;
@@ -93,7 +93,7 @@ async function unturned(file) {
   return new Blob([...parts, file.slice(at)], { type: "image/jpeg" });
 }
 
-// openEasel shows the easel with the first reference, and with what was drawn on it before.
+// openEasel opens the easel with the first reference, and with what was drawn on it before.
 async function openEasel(button) {
   const on = chosen[0], most = Number(button.dataset.pixels);
   let picture;
@@ -103,7 +103,7 @@ async function openEasel(button) {
     refuse("Reference 1 cannot be shown here. Remove it, or choose another.");
     return;
   }
-  if (easel().open || chosen[0] !== on) return; // meanwhile there is something else to do
+  if (easel().open || chosen[0] !== on) return; // something else happened meanwhile
   const { width, height } = picture;
   if (width * height > most) {
     refuse(`Reference 1 has ${width} × ${height} pixels. A mask can have at most ${most.toLocaleString()}: choose a smaller image.`);
@@ -122,7 +122,7 @@ async function openEasel(button) {
   easel().showModal();
 }
 
-// refuse says beside the button why nothing can be drawn.
+// refuse says next to the button why nothing can be drawn; "" removes the message.
 function refuse(why) {
   document.getElementById("draw-fault").textContent = why;
 }
@@ -131,7 +131,7 @@ function say(words) {
   easel().querySelector("[role=status]").textContent = words;
 }
 
-// take takes the brush, or the eraser, to hand.
+// take selects the brush or the eraser.
 function take(eraser) {
   work.erase = eraser;
   easel().querySelector("[data-do=paint]").setAttribute("aria-pressed", !eraser);
@@ -146,7 +146,7 @@ function redraw() {
   if (work.box) outline(context, work.box);
 }
 
-// outline shows where the keyboard's box is, on light and on dark.
+// outline draws the keyboard's box, visible on light and on dark.
 function outline(context, box) {
   const width = Math.max(2, Math.round(context.canvas.width / 200));
   context.lineWidth = width;
@@ -158,14 +158,14 @@ function outline(context, box) {
   context.setLineDash([]);
 }
 
-// addMark lays a mark over the others for good.
+// addMark adds a mark on top of the others.
 function addMark(mark) {
   work.marks.push(mark);
   say("");
   redraw();
 }
 
-// where is the place in the picture at which a pointer is. The canvas fits the picture into the room that it has.
+// where returns the pointer's position in pixels of the picture, which the canvas shows scaled to fit.
 function where(event) {
   const room = surface().getBoundingClientRect(), scale = Math.min(room.width / work.width, room.height / work.height);
   return {
@@ -189,7 +189,7 @@ function move(event) {
   paint(surface().getContext("2d"), { ...work.line, points: work.line.points.slice(-2) });
 }
 
-// The keyboard's box: arrow keys move it, with Shift they move its far corner.
+// The keyboard's box: arrow keys move it; with Shift they move its far corner.
 const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const within = (value, least, most) => Math.min(Math.max(value, least), most);
@@ -248,7 +248,7 @@ const doings = {
   cancel: () => easel().close(),
 };
 
-// fit has the form hold what was drawn as long as the reference that it was drawn on is the first.
+// fit puts the drawn mask into the form as long as the reference that it was drawn on is the first.
 function fit() {
   const input = field();
   if (!input) return;
@@ -259,13 +259,13 @@ function fit() {
   document.getElementById("undraw").hidden = !fits;
   document.getElementById("drawn").replaceChildren(...fits ? [drawn.preview] : []);
   refuse(""); // the reason may be gone
-  if (!drawn) return; // what the field holds is not from here
+  if (!drawn) return; // the field's file was not drawn here
   const transfer = new DataTransfer();
   if (fits) transfer.items.add(drawn.file);
   input.files = transfer.files;
 }
 
-// discard takes what was drawn out of the form.
+// discard removes the drawn mask from the form.
 function discard() {
   field().value = "";
   drawn = null;
@@ -276,7 +276,7 @@ function discard() {
 document.addEventListener("input", (event) => {
   if (event.target === field()) drawn = null; // another was chosen
   if (event.target.closest("#play")) fit();
-}, true); // before others ask what the form holds
+}, true); // capture: before other listeners read the form
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");

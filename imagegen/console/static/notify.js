@@ -1,14 +1,14 @@
 "use strict";
 
-// Who looks at something else is told by the browser when images are done, if they want to be. The wish stays in this browser;
-// whether it may is asked only when the button is pressed.
+// The browser notifies users who look at something else when their images are done, if they have asked for it. The wish is
+// stored in this browser. Permission is requested only when the button is pressed.
 
 const wish = "imagegen-notify";
-let permitted; // what the browser said last: asking it takes it some milliseconds, in which nothing is drawn
+let permitted; // the browser's last answer: to ask it takes milliseconds in which nothing is drawn
 const permission = () => permitted ??= Notification.permission;
 const wanted = () => localStorage.getItem(wish) === "yes" && permission() === "granted";
 
-// offer shows the buttons in an element as they stand.
+// offer shows the buttons within an element, in their present state.
 function offer(within) {
   if (!("Notification" in window)) return;
   for (const place of within.querySelectorAll("[data-notify]")) {
@@ -30,12 +30,12 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("DOMContentLoaded", () => offer(document));
 
-// What a script puts in place says with data-done what has come to its end.
+// What htmx inserts says with data-done what has ended.
 document.addEventListener("htmx:load", (event) => {
   offer(event.detail.elt);
   const done = event.detail.elt.dataset?.done;
   if (!done || document.hasFocus() || !("Notification" in window) || !wanted()) return;
   try {
     new Notification(document.title, { body: done, tag: location.pathname });
-  } catch { /* telephones allow it to service workers alone */ }
+  } catch { /* on phones only service workers may do this */ }
 });

@@ -1,6 +1,6 @@
 "use strict";
 
-// A form with data-passkey is sent with what a passkey proves; data-passkey says whether one is made or used.
+// A form with data-passkey is sent together with the answer of a passkey. data-passkey says whether to make or to use one.
 
 function whyNot(error) {
   if (error.name === "InvalidStateError") return "There is a passkey of yours here already.";

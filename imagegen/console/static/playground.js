@@ -1,10 +1,10 @@
 "use strict";
 
-// The comforts of the playground: files dropped and looked at before they are sent, how far the
-// upload is, and a count of the prompt. Without this file the form works as any other.
+// The conveniences of the playground: dropping files, previews of them, the progress of the upload, and the length of the
+// prompt. Without this file the form works like any other.
 
-// The references that are chosen, in order: { file, address } of a file, whose address shows it, or { id, address } of an
-// image that was made before. Files outlive the form, which an answer may replace.
+// The chosen references, in order: { file, address } for a file, with an address that shows it, or { id, address } for an image
+// that was made before. They outlive the form, which an answer may replace.
 let chosen = [];
 
 const types = ["image/png", "image/jpeg", "image/webp"];
@@ -23,7 +23,7 @@ function begin() {
   if (drop) beginDrop(form, drop);
 }
 
-// sendByKey sends the form with Ctrl+Enter, or Cmd+Enter, from wherever one types.
+// sendByKey sends the form with Ctrl+Enter or Cmd+Enter, whichever field has the focus.
 function sendByKey(event, form) {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
   event.preventDefault();
@@ -40,7 +40,7 @@ function countPrompt(form) {
 
 function beginDrop(form, drop) {
   const input = drop.querySelector("input[type=file]");
-  let within = 0; // elements that the pointer is in
+  let within = 0; // how many nested elements the pointer is in
   const over = (delta) => { within += delta; drop.classList.toggle("over", within > 0); };
   input.addEventListener("change", () => add(form, drop, input.files, chosen.filter((c) => c.id)));
   drop.addEventListener("dragenter", (event) => { event.preventDefault(); over(1); });
@@ -59,13 +59,13 @@ function beginDrop(form, drop) {
   if (chosen.length > 0) show(form, drop);
 }
 
-// keep makes these the references that are chosen.
+// keep replaces the chosen references.
 function keep(these) {
   for (const c of chosen) if (c.file && !these.includes(c)) URL.revokeObjectURL(c.address);
   chosen = these;
 }
 
-// add takes files over, after those that stay, as far as they are fit.
+// add adds files to the references that stay, as far as they can be used, and says what is wrong with the others.
 function add(form, drop, files, stay) {
   const most = Number(drop.dataset.max), bytes = Number(drop.dataset.bytes);
   const faults = [];
@@ -95,7 +95,7 @@ function addMade(form, drop, id) {
   show(form, drop);
 }
 
-// Images that are pasted anywhere on the page are references.
+// Images pasted anywhere on the page become references.
 document.addEventListener("paste", (event) => {
   const form = document.getElementById("play"), drop = document.getElementById("drop");
   if (!drop || event.clipboardData.files.length === 0) return;
@@ -112,7 +112,7 @@ function blame(drop, fault) {
   } else input.removeAttribute("aria-invalid");
 }
 
-// show shows what is chosen, and puts it into the form.
+// show shows the chosen references, and puts them into the form.
 function show(form, drop) {
   const transfer = new DataTransfer();
   for (const c of chosen) if (c.file) transfer.items.add(c.file);
@@ -170,7 +170,7 @@ function tool(face, label, press) {
   return button;
 }
 
-// send sends the form, with what is left of an upload in view. What to show then is the server's word.
+// send sends the form and shows the progress of the upload. The server decides what is shown then.
 function send(event, form) {
   event.preventDefault();
   event.stopPropagation();
@@ -185,7 +185,7 @@ function send(event, form) {
   post(form, entered(form, pressed), answered);
 }
 
-// post sends data in the form's name, and has the answer taken by a function.
+// post sends data to the form's address, and passes the answer to a function.
 function post(form, data, answered) {
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
@@ -197,7 +197,7 @@ function post(form, data, answered) {
   request.send(data);
 }
 
-// entered is what the form holds. The references come in their order; files are not sent to be shown again.
+// entered returns the form's data, with the references in order. Files are left out if the form is only to be shown again.
 function entered(form, pressed) {
   const data = new FormData(form, pressed);
   data.delete("reference");
@@ -221,7 +221,7 @@ function watchUpload(request, form) {
   });
 }
 
-// taken does what an answer says that is no page; it returns whether it is none.
+// taken handles an answer that is not a page, and returns whether it was one of those.
 function taken(request, form) {
   const next = request.getResponseHeader("HX-Redirect");
   if (next) location.assign(next);
@@ -240,7 +240,7 @@ function answered(request, form) {
     failed(form, "The server did not answer as expected. Send it again: it is made once, however often it is sent.");
     return;
   }
-  if (!page.getElementById("play")) { // in its place the form, and what was typed into it, would be lost
+  if (!page.getElementById("play")) { // to show this page would lose the form and what was typed into it
     failed(form, said(main));
     return;
   }
@@ -256,8 +256,8 @@ function answered(request, form) {
     ?? document.getElementById(focus))?.focus();
 }
 
-// A variation is sent as the form is, and its result comes to the same place. One that is refused leaves the form as it stands: the
-// answer has the settings of the variation in it.
+// A variation is sent like the form, and its result appears in the same place. If it is refused, the form is not replaced: the
+// form in the answer has the settings of the variation.
 document.addEventListener("submit", (event) => {
   const form = document.getElementById("play");
   if (!form || !event.target.matches(".vary") || form.dataset.sending) return;
@@ -272,24 +272,24 @@ document.addEventListener("submit", (event) => {
   });
 }, true);
 
-// made puts a result beside the form, which stays as it is: one may go on, and ask for the next at once.
+// made puts a result beside the form. The form stays as it is, so that users can ask for the next images at once.
 function made(parts, form) {
   rest(form);
   form.querySelector(":scope > .flash")?.remove();
   htmx.swap("#result", parts, { swapStyle: "outerHTML" });
-  requestAnimationFrame(() => { // when it is laid out anyway
+  requestAnimationFrame(() => { // when the layout is computed anyway
     const result = document.getElementById("result");
     if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView({ block: "start" });
   });
 }
 
-// said is what a page without a form says: its title and its sentences, not its links.
+// said returns the text of a page without a form: its title and its sentences, without links.
 function said(main) {
   const [title, ...sentences] = [...main.querySelectorAll("h1, p:not(:has(a))")].map((e) => e.textContent.trim());
   return `${title}: ${sentences.join(" ")}`;
 }
 
-// rest makes a form that was being sent one that can be sent.
+// rest makes a form that was being sent ready to be sent again.
 function rest(form) {
   delete form.dataset.sending;
   form.querySelector("#generate").removeAttribute("aria-busy");
@@ -306,7 +306,7 @@ function failed(form, message) {
   form.prepend(note);
 }
 
-// The names of the references belong into the code that is shown; the files themselves are not sent for it.
+// The code shown needs the names of the files, so those are sent instead of the files.
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.elt.id !== "cost") return;
   event.detail.formData.delete("reference");
@@ -317,7 +317,7 @@ document.addEventListener("htmx:configRequest", (event) => {
 
 document.addEventListener("DOMContentLoaded", begin);
 
-// A result that is shown no more is waited for no more: the answer would come for the place of another.
+// A request for a result that is no longer shown is aborted: its answer would replace another result.
 const waiting = new WeakMap();
 document.addEventListener("htmx:beforeSend", ({ detail }) => waiting.set(detail.elt, detail.xhr));
 document.addEventListener("htmx:beforeCleanupElement", ({ detail }) => {
@@ -327,13 +327,13 @@ document.addEventListener("htmx:beforeCleanupElement", ({ detail }) => {
   request.abort();
 });
 
-// A page that nobody looks at asks again and again, and has no answer held back: a browser opens six connections to a host, for all
-// its pages together.
+// A page in the background polls, and does not let the server hold back answers: a browser opens six connections to a host for
+// all its pages together.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (document.hidden) detail.path = detail.path.replace(/&wait=\d+/, "&wait=0");
 });
 
-// The time that has passed goes on between the server's words.
+// The elapsed time is counted here between the server's answers.
 const begun = new WeakMap();
 setInterval(() => {
   for (const clock of document.querySelectorAll("[data-elapsed]")) {
@@ -347,7 +347,7 @@ function inSeconds(milliseconds) {
   return seconds < 120 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
 }
 
-// Who comes back to the page as it was left wants images once more: with another token they are made.
+// When the browser restores the page from its cache, the form gets a new token, so that sending it makes new images.
 window.addEventListener("pageshow", (event) => {
   const form = document.getElementById("play");
   if (!event.persisted || !form) return;

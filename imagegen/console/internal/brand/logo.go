@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// MaxLogo is the most bytes of a logo, which every page loads.
+	// MaxLogo is the largest size of a logo in bytes. Every page loads it.
 	MaxLogo = 64 << 10
-	// maxEdge is the most pixels of a PNG's edge.
+	// maxEdge is the longest edge of a PNG in pixels: a small file can decode to an enormous image.
 	maxEdge = 2048
 )
 
@@ -22,8 +22,9 @@ const (
 	svgSpace = "http://www.w3.org/2000/svg"
 )
 
-// Logo returns the media type of a logo, an SVG or a PNG. An error says what is wrong with it. An SVG that
-// could do more than be looked at is refused, though where a page shows it as an image it could not.
+// Logo returns the media type of a logo, an SVG or a PNG, or says what is wrong with it. An SVG that could do more
+// than be looked at is refused. Where a page shows it as an image it could not, but whoever opens its address has it
+// as a document.
 func Logo(b []byte) (mediaType string, err error) {
 	switch {
 	case len(b) == 0:
@@ -36,6 +37,7 @@ func Logo(b []byte) (mediaType string, err error) {
 	return "image/svg+xml", checkSVG(b)
 }
 
+// checkPNG decodes the image, after its size is known to be bounded.
 func checkPNG(b []byte) error {
 	c, err := png.DecodeConfig(bytes.NewReader(b))
 	if err == nil && (c.Width > maxEdge || c.Height > maxEdge) {
@@ -50,6 +52,8 @@ func checkPNG(b []byte) error {
 	return nil
 }
 
+// checkSVG reads the file token by token, without resolving entities or namespaces: elements are refused whatever their
+// prefix, and a document that could define entities is refused before any of them is used.
 func checkSVG(b []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(b))
 	elements := 0
@@ -81,7 +85,7 @@ func checkSVG(b []byte) error {
 	}
 }
 
-// wellFormed also finds what RawToken does not look at: elements that are not closed, and names without a space.
+// wellFormed finds what RawToken does not check: elements that are not closed, and a root outside the namespace of SVG.
 func wellFormed(b []byte) error {
 	var root struct{ XMLName xml.Name }
 	if err := xml.Unmarshal(b, &root); err != nil {
@@ -93,9 +97,10 @@ func wellFormed(b []byte) error {
 	return nil
 }
 
-// active are the elements that run something, or bring in what is no drawing.
+// active are the elements, in lower case, that run something or bring in something other than a drawing.
 var active = []string{"script", "foreignobject", "iframe", "object", "embed", "audio", "video", "handler", "listener"}
 
+// checkElement refuses active elements, handlers of events, and links to anything outside the file.
 func checkElement(e xml.StartElement) error {
 	for _, name := range active {
 		if strings.EqualFold(e.Name.Local, name) {

@@ -1,9 +1,12 @@
 // Package limiter slows down whoever guesses passwords, or has them hashed for nothing.
 //
-// Failures count for the name that was tried and for the address that tried. A name is not locked:
-// its failures are forgiven with time. And a browser in which the name was signed in to before, or an
-// address from which it was, is counted apart, so that strangers who try a name cannot keep its owner
-// out. Successes count as well, though more of them are free: each costs a hash.
+// Failures count for the name and for the address of an attempt. A name is never locked: its failures are forgiven as
+// time passes. A browser in which the name was signed in to before, and an address from which it was, are counted
+// apart, so that strangers who try a name cannot keep its owner out. Successes count as well, though more of them are
+// free, since each costs a hash.
+//
+// [Limiter] decides whether an attempt may be made, [Turns] that attempts with the same name or address are made one
+// at a time. Both are in memory and of one process: a restart forgives everything, and each node counts for itself.
 package limiter
 
 import (
@@ -15,9 +18,8 @@ import (
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// A name may fail five times, then once a minute; an address twenty times, then once in ten seconds. A
-// name may be signed in to twenty times, then once in ten seconds; from an address a hundred times, then
-// once in a second.
+// A name may fail five times, then once a minute; an address twenty times, then once in ten seconds. A name may be
+// signed in to twenty times, then once in ten seconds; from an address a hundred times, then once a second.
 const (
 	nameFailures    = 5
 	nameForgiven    = time.Minute
@@ -30,39 +32,42 @@ const (
 	addressReturned  = time.Second
 )
 
-// Attempt is a sign-in that is tried.
+// Attempt is an attempt to sign in.
 type Attempt struct {
 	Name    string
-	Address netip.Addr // the zero address is nobody's and not counted
-	Browser string     // one that has proved that the name was signed in to in it; "": none has
+	Address netip.Addr // the zero address is unknown, and not counted
+	// Browser identifies a browser that has proved that the name was signed in to in it; "": it has not.
+	Browser string
 }
 
-// Limiter counts attempts. It holds a bounded number of names and addresses. It is safe for
-// concurrent use.
+// Limiter counts attempts. The number of names and addresses that it remembers is bounded. It is safe for concurrent
+// use.
 type Limiter struct {
-	mu        sync.Mutex
-	names     *table[string]
-	addresses *table[netip.Addr]
-	familiar  *table[place]
-	entered   *table[string]     // names that were signed in to
-	arrivals  *table[netip.Addr] // and from where
+	mu        sync.Mutex         // guards all tables
+	names     *table[string]     // failures by name, from unfamiliar places
+	addresses *table[netip.Addr] // failures by address, except in known browsers
+	familiar  *table[place]      // failures in places where the name was signed in to
+	entered   *table[string]     // successes by name
+	arrivals  *table[netip.Addr] // successes by address
 }
 
-// place is where a name was signed in to: in a browser, or at an address.
+// place is where a name was signed in to: in a browser or, if that is "", at an address.
 type place struct {
 	name    string
 	address netip.Addr
 	browser string
 }
 
-// maxName is how many bytes of a name count. What is kept is a copy: a name may be a part of a long text.
+// maxName is how many bytes of a name count. What is kept is a copy, since a name may be part of a long text.
 const maxName = 256
 
+// place is the place of the attempt, with the address reduced to its network.
 func (a Attempt) place() place {
 	return place{strings.Clone(a.Name[:min(len(a.Name), maxName)]), clientaddr.Network(a.Address), strings.Clone(a.Browser)}
 }
 
-// counted is the place under which what is familiar is counted: a browser takes its count along.
+// counted is the place under which familiar counts. For a browser the address does not matter: it takes its count along
+// wherever it goes.
 func (p place) counted() place {
 	if p.browser != "" {
 		p.address = netip.Addr{}
@@ -70,7 +75,7 @@ func (p place) counted() place {
 	return p
 }
 
-// New returns a Limiter that knows at most size names and size addresses.
+// New returns a Limiter whose tables remember at most size names, addresses or places each.
 func New(size int) *Limiter {
 	return &Limiter{
 		names:     newTable[string](size, nameFailures, nameForgiven),
@@ -81,8 +86,9 @@ func New(size int) *Limiter {
 	}
 }
 
-// Try asks whether a sign-in may be tried, and counts it as a failure until Forget or Succeeded takes it
-// back: so that many at once are no way around. wait is how long to wait before the next attempt; 0: go on.
+// Try reports how long to wait before the attempt may be made; 0: it may be made now. Then it counts as a failure
+// until Forget or Succeeded takes that back, so that many attempts at once do not get around the limit. An attempt
+// that has to wait does not count.
 func (l *Limiter) Try(a Attempt, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,15 +111,15 @@ func (l *Limiter) Try(a Attempt, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// Forget takes the failure back that Try counted: it was none.
+// Forget takes back the failure that Try counted, for an attempt whose password was not judged.
 func (l *Limiter) Forget(a Attempt, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count(a.place(), -1, now)
 }
 
-// Succeeded counts a success instead of the failure, forgives the failures of the name in this browser or
-// at this address, and makes the address familiar.
+// Succeeded turns the failure that Try counted into a success, forgives the failures of the name in this browser or
+// at this address, and makes that place familiar. Failures from elsewhere stay.
 func (l *Limiter) Succeeded(a Attempt, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,8 +134,10 @@ func (l *Limiter) Succeeded(a Attempt, now time.Time) {
 	}
 }
 
+// knows reports whether a place is familiar. The caller holds l.mu.
 func (l *Limiter) knows(at place) bool { return at.browser != "" || l.familiar.has(at) }
 
+// count adds n failures, or takes them back if n is negative, in the tables that Try looks at. The caller holds l.mu.
 func (l *Limiter) count(at place, n float64, now time.Time) {
 	if l.knows(at) {
 		l.familiar.add(at.counted(), n, now)

@@ -5,11 +5,12 @@ import (
 	"time"
 )
 
-// table counts failures by key, of the size keys that were counted last.
+// table counts failures, or successes, by key. It remembers the size keys that were counted last. Counts decline
+// steadily, so they are fractions. It is not safe for concurrent use.
 type table[K comparable] struct {
 	size     int
-	most     float64       // failures that are free
-	forgiven time.Duration // after which one more is
+	most     float64       // how many are free
+	forgiven time.Duration // the time after which one more is forgiven
 	entries  map[K]*list.Element
 	recent   *list.List // of *entry[K], the latest first
 }
@@ -17,7 +18,7 @@ type table[K comparable] struct {
 type entry[K comparable] struct {
 	key      K
 	failures float64
-	at       time.Time // when failures was worked out
+	at       time.Time // the time at which failures was right
 }
 
 func newTable[K comparable](size int, most float64, forgiven time.Duration) *table[K] {
@@ -26,7 +27,7 @@ func newTable[K comparable](size int, most float64, forgiven time.Duration) *tab
 
 func (t *table[K]) has(k K) bool { return t.entries[k] != nil }
 
-// wait tells how long until the key may fail once more.
+// wait returns how long it takes until the key may fail once more; 0: it may now.
 func (t *table[K]) wait(k K, now time.Time) time.Duration {
 	e, ok := t.entries[k]
 	if !ok {
@@ -36,26 +37,25 @@ func (t *table[K]) wait(k K, now time.Time) time.Duration {
 	return max(0, time.Duration(over*float64(t.forgiven)))
 }
 
-// left is how many of an entry's failures are not forgiven yet.
+// left is how many of an entry's failures are not forgiven at now.
 func (t *table[K]) left(e *entry[K], now time.Time) float64 {
 	passed := max(0, now.Sub(e.at)) // the clock may have been set back
 	return max(0, e.failures-float64(passed)/float64(t.forgiven))
 }
 
-// add counts n failures more; fewer, if it is negative.
+// add adds n failures, or takes some back if n is negative; there are never fewer than none.
 func (t *table[K]) add(k K, n float64, now time.Time) {
 	e := t.entry(k)
 	e.failures, e.at = max(0, t.left(e, now)+n), now
 }
 
-// clear knows the key from now on, without a failure.
+// clear makes the table remember the key, without failures.
 func (t *table[K]) clear(k K, now time.Time) {
 	e := t.entry(k)
 	e.failures, e.at = 0, now
 }
 
-// entry finds or makes an entry and forgets the one that was counted longest ago, if there are too
-// many.
+// entry finds or makes the entry of a key. If there are too many then, it forgets the one that was counted longest ago.
 func (t *table[K]) entry(k K) *entry[K] {
 	if e, ok := t.entries[k]; ok {
 		t.recent.MoveToFront(e)

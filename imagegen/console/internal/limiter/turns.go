@@ -5,23 +5,23 @@ import (
 	"sync"
 )
 
-// Turns let one attempt at a time have its password hashed, for each address and for each name: however
-// many are sent at once, they hold one processor. It is safe for concurrent use.
+// Turns lets one attempt at a time proceed for each address and for each name: however many somebody sends at once,
+// their passwords are hashed on one processor. It is safe for concurrent use.
 type Turns struct {
 	mu   sync.Mutex
-	held map[place]chan struct{} // closed when the turn ends
+	held map[place]chan struct{} // of turns that are taken; closed and removed when they end
 }
 
-// NewTurns returns Turns of which none is taken.
+// NewTurns returns Turns none of which is taken.
 func NewTurns() *Turns { return &Turns{held: map[place]chan struct{}{}} }
 
-// Take waits for the turn of the attempt's address, then for that of its name. Done ends both. It fails
-// with the context's error.
+// Take waits for the turn of the attempt's address, then for that of its name. The caller must call done, once, to end
+// both. Take fails only with the error of ctx, and then holds no turn. Those who wait for one turn get it in any order.
 func (t *Turns) Take(ctx context.Context, a Attempt) (done func(), err error) {
 	at := a.place()
 	keys := []place{{name: at.name}}
-	if at.address.IsValid() { // or it is nobody's
-		keys = []place{{address: at.address}, {name: at.name}} // everybody takes them in this order
+	if at.address.IsValid() { // otherwise it is unknown
+		keys = []place{{address: at.address}, {name: at.name}} // always in this order, so that no two wait for each other
 	}
 	for i, key := range keys {
 		if err := t.take(ctx, key); err != nil {
@@ -32,6 +32,7 @@ func (t *Turns) Take(ctx context.Context, a Attempt) (done func(), err error) {
 	return func() { t.end(keys) }, nil
 }
 
+// take waits until it has the turn, or ctx ends.
 func (t *Turns) take(ctx context.Context, key place) error {
 	for {
 		ended := t.try(key)
@@ -46,7 +47,7 @@ func (t *Turns) take(ctx context.Context, key place) error {
 	}
 }
 
-// try takes a turn, or returns what is closed when it ends.
+// try takes a turn and returns nil or, if somebody has it, a channel that is closed when it ends.
 func (t *Turns) try(key place) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

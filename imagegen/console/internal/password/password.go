@@ -1,8 +1,7 @@
 // Package password hashes passwords with argon2id.
 //
-// A hash takes 19 MiB and some tens of milliseconds, so that a [Hasher] computes few at a time and
-// lets few wait: whoever floods a sign-in form meets [ErrBusy], and the rest of the program keeps its
-// memory and its processors.
+// A hash takes 19 MiB and some tens of milliseconds. So a [Hasher] computes few at a time and lets few wait: whoever
+// floods a sign-in form gets [ErrBusy], and the rest of the program keeps its memory and its processors.
 package password
 
 import (
@@ -16,7 +15,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The parameters are the least that OWASP asks for: 19 MiB, two passes, one lane.
+// The parameters are one of the minimal sets that OWASP recommends: 19 MiB, two passes, one lane.
 const (
 	memory  = 19 << 10 // KiB
 	passes  = 2
@@ -25,28 +24,28 @@ const (
 	keyLen  = 32
 )
 
-// waiting is how many hashes may wait for each one that is computed.
+// waiting is how many hashes may wait for each one that is being computed.
 const waiting = 16
 
-// ErrBusy says that too many hashes wait already.
+// ErrBusy says that too many hashes are waiting already.
 var ErrBusy = errors.New("password: too many hashes wait; try again later")
 
 // Hasher computes hashes, a few at a time. It is safe for concurrent use.
 type Hasher struct {
-	places   chan struct{} // of those that wait or are computed
-	slots    chan struct{} // of those that are computed
+	places   chan struct{} // holds an element for each hash that waits or is being computed
+	slots    chan struct{} // holds an element for each hash that is being computed
 	computed atomic.Int64
 }
 
-// NewHasher returns a Hasher that computes at most one hash at once for every four processors, and no
-// more than four: the others are for the work.
+// NewHasher returns a Hasher that computes at most one hash at once for every four processors, and no more than four.
+// The other processors are for generations.
 func NewHasher() *Hasher {
 	n := max(1, min(4, runtime.GOMAXPROCS(0)/4))
 	return &Hasher{places: make(chan struct{}, n*(1+waiting)), slots: make(chan struct{}, n)}
 }
 
-// Hash returns a password's hash in PHC form, with a salt of its own. It fails with the context's
-// error when that ends before a processor is free, and with ErrBusy.
+// Hash returns a password's hash in PHC form, with a new salt. It fails with ErrBusy, or with the error of ctx if
+// that ends before a processor is free; a computation that has begun is finished.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	p := phc{memory: memory, passes: passes, lanes: lanes, salt: make([]byte, saltLen)}
 	rand.Read(p.salt) // never fails
@@ -58,15 +57,15 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return p.String(), nil
 }
 
-// Verify reports whether the password belongs to a hash. It costs the same for "" and for what is no
-// hash at all, which no password belongs to: so nobody learns by the clock whether a name has a
-// password. It fails as Hash does.
+// Verify reports whether the password belongs to a hash. No password belongs to "", nor to anything else that is no
+// hash; to find that out takes as long as for a hash, so the time does not tell whether a name has a password. It
+// fails as Hash does.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
 	return verify(ctx, hash, password, h.queue)
 }
 
-// VerifyPatiently is Verify for somebody who is not turned away though too many wait: it never fails with
-// ErrBusy.
+// VerifyPatiently is Verify for somebody who must not be turned away: it waits however many others do, and never
+// fails with ErrBusy.
 func (h *Hasher) VerifyPatiently(ctx context.Context, hash, password string) (bool, error) {
 	return verify(ctx, hash, password, h.compute)
 }
@@ -84,10 +83,10 @@ func verify(ctx context.Context, hash, password string, compute func(context.Con
 	return subtle.ConstantTimeCompare(key, p.key) == 1 && known, nil
 }
 
-// Computed tells how many hashes were computed.
+// Computed returns how many hashes were computed, or begun.
 func (h *Hasher) Computed() int64 { return h.computed.Load() }
 
-// queue is compute, unless too many wait.
+// queue is compute, or ErrBusy if too many wait.
 func (h *Hasher) queue(ctx context.Context, p phc, password string, length uint32) ([]byte, error) {
 	select {
 	case h.places <- struct{}{}:

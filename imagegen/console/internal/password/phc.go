@@ -9,8 +9,7 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// phc is a hash in the form that the password hashing competition left behind:
-// $argon2id$v=19$m=19456,t=2,p=1$<salt>$<key>.
+// phc is an argon2id hash in PHC string format, such as $argon2id$v=19$m=19456,t=2,p=1$<salt>$<key>.
 type phc struct {
 	memory, passes uint32
 	lanes          uint8
@@ -26,8 +25,8 @@ func (p phc) String() string {
 		encoding.EncodeToString(p.salt), encoding.EncodeToString(p.key))
 }
 
-// parse reads the form. What it takes can be computed: no parameter is zero, and none would take the
-// machine down.
+// parse reads a hash. Its parameters are safe to compute with: argon2 panics if some are zero, and very large ones
+// would exhaust the machine.
 func parse(s string) (p phc, err error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {

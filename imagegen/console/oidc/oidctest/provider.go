@@ -1,4 +1,6 @@
-// Package oidctest is a provider of identities for tests, by OpenID Connect, that can be made to lie.
+// Package oidctest is an OpenID Connect provider for tests, which can be made to send false tokens. It has one client
+// and no pages: it signs in whoever comes, at once. It checks what a client sends as strictly as a real provider
+// does, so that a client that leaves something out fails.
 package oidctest
 
 import (
@@ -26,16 +28,17 @@ const (
 	Secret   = "a secret of the client"
 )
 
-// Provider signs in whoever comes, as whom the test says, at once. It is safe for concurrent use.
+// Provider signs in everybody as the person whom the test chose last. It is safe for concurrent use.
 type Provider struct {
 	URL string // the issuer
 
-	key, strange *ecdsa.PrivateKey
-	mu           sync.Mutex
-	person       map[string]any
-	lie          func(claims map[string]any)
-	forged       bool
-	codes        map[string]url.Values // the requests that they answer
+	key, strange *ecdsa.PrivateKey // the published key, and one that is not
+
+	mu     sync.Mutex                  // guards the rest
+	person map[string]any              // claims about whoever is signed in
+	lie    func(claims map[string]any) // changes the claims of each token
+	forged bool                        // tokens are signed by strange
+	codes  map[string]url.Values       // by code: the request that it answers
 }
 
 // Start serves a provider until the end of the test.
@@ -61,7 +64,8 @@ func Start(t testing.TB) *Provider {
 	return p
 }
 
-// SignIn says who is signed in from then on: a subject, and claims in pairs of name and value.
+// SignIn sets who is signed in from then on: a subject, and further claims as alternating names and values, which
+// replace the token's own, such as auth_time.
 func (p *Provider) SignIn(subject string, claims ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,20 +75,22 @@ func (p *Provider) SignIn(subject string, claims ...any) {
 	}
 }
 
-// Lie changes the claims of each token from then on.
+// Lie has lie change the claims of each token from then on, after all others are set.
 func (p *Provider) Lie(lie func(claims map[string]any)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lie = lie
 }
 
-// Forge has tokens signed by a key that is not the provider's.
+// Forge makes tokens be signed with another key than the published one, under its identifier.
 func (p *Provider) Forge() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.forged = true
 }
 
+// authorize is the authorization endpoint: it sends the browser back at once, with a code. Only the code flow with
+// PKCE is accepted.
 func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != ClientID || q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" {
@@ -99,6 +105,8 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back, http.StatusFound)
 }
 
+// token is the token endpoint: it exchanges a code, once, for a token. Client, secret, redirect_uri and PKCE must be
+// right.
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,6 +124,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"access_token": "none", "token_type": "Bearer", "id_token": p.sign(asked.Get("nonce"))})
 }
 
+// sign returns an ID token about the person, valid for a minute.
 func (p *Provider) sign(nonce string) string {
 	now := time.Now()
 	claims := map[string]any{"iss": p.URL, "aud": ClientID, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "auth_time": now.Unix()}

@@ -1,4 +1,6 @@
-// Package passkeytest is an authenticator in software, and the browser before it, that can be made to lie.
+// Package passkeytest is an authenticator in software together with its browser, for tests. What they say is in
+// fields that a test can change, so that they lie: about the origin, the host, the counter, or whether anybody was
+// there.
 package passkeytest
 
 import (
@@ -16,27 +18,27 @@ import (
 	"github.com/go-webauthn/webauthn/protocol/webauthncose"
 )
 
-// The flags of what an authenticator says.
+// The flags in an authenticator's data, as WebAuthn numbers them.
 const (
 	userPresent  = 1 << 0
 	userVerified = 1 << 2
 	hasKey       = 1 << 6
 )
 
-// Authenticator holds one passkey. Its fields are what it and the browser say, and can be changed.
+// Authenticator holds one passkey. It is not safe for concurrent use.
 type Authenticator struct {
-	Origin string // where the browser is
-	Host   string // for which the passkey is
-	Type   string // of what is asked; "": as it is asked
+	Origin string // where the browser says it is
+	Host   string // the host (RP ID) that the passkey is for
+	Type   string // what the browser says it was asked for, such as webauthn.get; "": the truth
 
 	ID       []byte
-	Uses     uint32 // before the next one; it counts if Counts
-	Counts   bool
-	Verifies bool // who uses it
-	Absent   bool // nobody touches it
+	Uses     uint32 // how often it says it was used so far
+	Counts   bool   // each use raises Uses
+	Verifies bool   // it says that it has verified its user
+	Absent   bool   // it says that nobody was present
 
 	key    *ecdsa.PrivateKey
-	handle string // of the user for whom it was made
+	handle string // of the user for whom the passkey was made
 }
 
 // New returns an authenticator without a passkey, and a browser at an origin of that host.
@@ -51,13 +53,13 @@ func New(t testing.TB, origin, host string) *Authenticator {
 	return &Authenticator{Origin: origin, Host: host, ID: id, Counts: true, Verifies: true, key: key}
 }
 
-// asked is what the page told the browser.
+// asked is the part of the options that matters here.
 type asked struct {
 	Challenge string
 	User      struct{ ID string }
 }
 
-// Make answers options to make a passkey, as a browser does in JSON.
+// Make answers the options for creating a passkey, as JSON as a browser does. There is no attestation.
 func (a *Authenticator) Make(options []byte) []byte {
 	q := read(options)
 	a.handle = q.User.ID
@@ -77,7 +79,7 @@ func (a *Authenticator) Make(options []byte) []byte {
 	return a.answer(map[string]any{"clientDataJSON": text(a.client("webauthn.create", q.Challenge)), "attestationObject": text(object)})
 }
 
-// Use answers options to use it.
+// Use answers the options for using the passkey, whichever passkeys they name.
 func (a *Authenticator) Use(options []byte) []byte {
 	data, client := a.data(0, nil), a.client("webauthn.get", read(options).Challenge)
 	hash := sha256.Sum256(client)
@@ -92,7 +94,7 @@ func read(options []byte) (q asked) {
 	return q
 }
 
-// data is what the authenticator says of itself.
+// data returns the authenticator's data: a hash of the host, the flags, and the counter. What was attested follows.
 func (a *Authenticator) data(flags byte, attested []byte) []byte {
 	if !a.Absent {
 		flags |= userPresent
@@ -108,7 +110,7 @@ func (a *Authenticator) data(flags byte, attested []byte) []byte {
 	return append(said, attested...)
 }
 
-// client is what the browser says of itself.
+// client returns the browser's data: what was asked, and at which origin.
 func (a *Authenticator) client(kind, challenge string) []byte {
 	if a.Type != "" {
 		kind = a.Type
@@ -118,6 +120,7 @@ func (a *Authenticator) client(kind, challenge string) []byte {
 	return said
 }
 
+// answer wraps a response as a browser does in JSON.
 func (a *Authenticator) answer(response map[string]any) []byte {
 	said, err := json.Marshal(map[string]any{"id": text(a.ID), "rawId": text(a.ID), "type": "public-key", "response": response, "clientExtensionResults": map[string]any{}})
 	must(err)
@@ -126,7 +129,7 @@ func (a *Authenticator) answer(response map[string]any) []byte {
 
 func text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
-// must is for what a test's own values cannot fail.
+// must panics for errors that cannot happen with a test's own values.
 func must(err error) {
 	if err != nil {
 		panic(err)
