@@ -164,11 +164,11 @@ func (q *formRequest) chooseOptions() {
 		return
 	}
 	seed, err := strconv.ParseInt(text, 10, 64)
-	if last := q.model.MaxSeed - int64(q.request.N) + 1; err != nil || seed < 0 || seed > last {
-		q.form.addFault("seed", "Give a whole number from 0 to %d.", last)
-	}
-	if q.model.MaxSeed == 0 {
+	switch last := q.model.MaxSeed - int64(q.request.N) + 1; {
+	case q.model.MaxSeed == 0:
 		q.form.addFault("seed", "%s takes no seed; leave it empty.", q.model.ID)
+	case err != nil || seed < 0 || seed > last:
+		q.form.addFault("seed", "Give a whole number from 0 to %d.", last)
 	}
 	o.Seed = &seed
 }

@@ -35,39 +35,53 @@ func TestRecoveryOfADeadNode(t *testing.T) {
 	const forLong = "[fake:delay=2m]"
 	waited, queued := operation{prompt: "waited for " + forLong, n: 1}, operation{prompt: "queued " + forLong, n: 1, async: true}
 	go dead.Do(t.Context(), waited.request(w.asker.key)) // whose answer never comes
-	answer, err := dead.Do(t.Context(), queued.request(w.asker.key))
-	is.NoErr(err)
-	is.Equal(answer.Status, http.StatusAccepted)
-	status := func(o operation) string {
-		for _, g := range alive.MustGenerations(t, w.asker.key, "") {
+	find := func(o operation) (id, status string) {
+		for _, g := range dead.MustGenerations(t, w.asker.key, "") {
 			if g.Prompt == o.prompt {
-				return g.Status
+				return g.ID, g.Status
 			}
 		}
-		return ""
+		return "", ""
 	}
 	for _, n := range w.nodes[1:] { // what is queued is to be the dead one's
 		is.NoErr(n.current().Signal(syscall.SIGSTOP))
 	}
-	<-time.After(2 * time.Second)
+	answer, err := dead.Do(t.Context(), queued.request(w.asker.key))
+	is.NoErr(err)
+	is.Equal(answer.Status, http.StatusAccepted)
+	var waitedID, queuedID string
+	daemontest.Eventually(t, time.Minute, "both are under way", func() (both bool) {
+		var first, second string
+		waitedID, first = find(waited)
+		queuedID, second = find(queued)
+		return first == "processing" && second == "processing"
+	})
 	for _, n := range w.nodes[1:] {
 		is.NoErr(n.current().Signal(syscall.SIGCONT))
 	}
-	daemontest.Eventually(t, time.Minute, "both are under way", func() bool { return status(waited) == "processing" && status(queued) == "processing" })
 	dead.Kill()
 	began := time.Now()
-	left := map[string]operation{"failed": waited, "queued": queued} // either may come first, and what is queued begins soon
-	daemontest.Eventually(t, time.Minute, "one has failed and the other one is queued", func() bool {
-		for want, o := range left {
-			if status(o) == want {
+	left := map[string]func() bool{
+		"refunded":       func() bool { return alive.MustGeneration(t, w.asker.key, waitedID).Status == "failed" },
+		"nobody's lease": func() bool { return !w.holds(queuedID) }, // it is queued for a second, then the attempt of another
+	}
+	daemontest.Eventually(t, time.Minute, "one is refunded and the other one waits for another", func() bool {
+		for what, holds := range left {
+			if holds() {
 				took := time.Since(began)
-				t.Logf("%s: %v after the kill", o.prompt, took.Round(time.Millisecond))
+				t.Logf("%s %v after the kill", what, took.Round(time.Millisecond))
 				is.True(took <= realLease+afterTheLease)
-				delete(left, want)
+				delete(left, what)
 			}
 		}
 		return len(left) == 0
 	})
+}
+
+// holds reports whether the database still has the lease of a generation's first attempt.
+func (w *cluster) holds(id string) bool {
+	const ask = "do $$ begin if exists(select from imagegend.leases where id = '%s'::bytea and attempt = 1) then raise 'held'; end if; end $$"
+	return w.database.Exec("postgres", fmt.Sprintf(ask, id)) != nil
 }
 
 // A node that stands still in the middle of its transactions keeps nobody waiting for more than three seconds who asks
