@@ -153,11 +153,14 @@ func (m *member) skipped(why *imagegen.ProviderError) error {
 	return fmt.Errorf("router: member %q: %w", m.name, why)
 }
 
-// pause keeps requests away from the member for a while.
+// pause keeps requests away from the member for a while. It never shortens a pause: of several requests under way, only
+// some are told how long to wait.
 func (m *member) pause(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.pausedUntil = time.Now().Add(min(d, maxPause))
+	if until := time.Now().Add(min(d, maxPause)); until.After(m.pausedUntil) {
+		m.pausedUntil = until
+	}
 }
 
 func (m *member) pauseLeft() time.Duration {
