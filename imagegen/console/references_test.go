@@ -105,8 +105,9 @@ func TestReferencesOnceMore(t *testing.T) {
 	v.postFiles("playground", []file{{"a.png", picture(20, 20)}}, small("reference", ids[0])...)
 	mixed := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
 	s.is.Equal(mixed.ReferenceCount, 2)
-	gone := v.get("playground?again=" + string(mixed.ID))
-	s.is.True(gone.has("It was made with 1 image that is not kept: choose it once more."))
+	gone := v.showsSoon("playground?again="+string(mixed.ID), func(a answer) bool { // its file is removed after its outcome is written
+		return a.has("It was made with 1 image that is not kept: choose it once more.")
+	})
 	s.is.Equal(gone.chosen(), ids[:1])
 	refused := v.post("playground", "again", string(mixed.ID))
 	s.is.Equal(refused.StatusCode, http.StatusUnprocessableEntity)
@@ -149,8 +150,8 @@ func TestSentImageOnceMore(t *testing.T) {
 	close(g.opened)
 	alice.reaches(first.ID, imagegen.StatusSucceeded)
 	alice.reaches(second.ID, imagegen.StatusSucceeded)
-	s.is.Equal(alice.get("images/"+name).StatusCode, http.StatusNotFound)
-	s.is.True(alice.get("playground?again=" + string(second.ID)).has("It was made with 1 image that is not kept"))
+	alice.showsSoon("images/"+name, func(a answer) bool { return a.StatusCode == http.StatusNotFound }) // removed after the outcome is written
+	alice.showsSoon("playground?again="+string(second.ID), func(a answer) bool { return a.has("It was made with 1 image that is not kept") })
 	s.is.Equal(alice.post("playground", small("reference", name)...).fault("reference_image"),
 		"One of the images is not there any more. Remove it, or choose another.")
 }

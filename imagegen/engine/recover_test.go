@@ -49,6 +49,7 @@ func TestRecoveryHoldsWhatWaits(t *testing.T) {
 			}
 			return nil
 		})
+		time.Sleep(time.Second) // the first round finds nothing, and so the next one finds all of it
 		const many = 5
 		for n := range many {
 			_, err := f.db.Create(t.Context(), abandoned(n), 0)
