@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/matryer/is"
@@ -30,4 +31,28 @@ func TestFailoverBehindPgBouncer(t *testing.T) {
 	balance, err := db.Balance(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(balance.Credits, imagegen.Credits(1001))
+}
+
+// Who reads while the database is away is asked to try again, as who writes: it is no fault of the service.
+func TestReadsWithoutADatabase(t *testing.T) {
+	is := is.New(t)
+	pair := postgrestest.StartPair(t, postgrestest.Asynchronous)
+	db := open(t, pair.Address("postgres", pair.Ports()))
+	fund(t, db)
+	pair.Kill()
+	for range 3 { // on a connection that was lost, and with none
+		_, err := db.Balance(t.Context(), "alice")
+		is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+		_, _, err = db.Generations(t.Context(), "alice", imagegen.Query{Limit: 1})
+		is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+		_, err = db.Queued(t.Context(), "alice")
+		is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+		_, err = db.Generation(t.Context(), "gen_1")
+		is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+	}
+	pair.Promote(t)
+	eventually(t, "the balance is read from the new primary", func() bool {
+		_, err := db.Balance(t.Context(), "alice")
+		return err == nil
+	})
 }

@@ -57,18 +57,23 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 	return named, nil
 }
 
-// forms calls f with the identifier and the stored form of each row of a query, until f fails.
+// forms calls f with the identifier and the stored form of each row of a query, until f fails. imagegen.ErrNotApplied: the
+// database does not answer.
 func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) error, sql string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	rows, err := db.pool.Query(ctx, sql, args...)
 	if err != nil {
-		return err
+		return notBegun(err)
 	}
 	defer rows.Close() // the pool would miss the connection if f fails before the last row
 	var id, form []byte
-	return each(rows, func() error { return f(imagegen.GenerationID(id), form) }, &id, &form)
+	err = each(rows, func() error { return f(imagegen.GenerationID(id), form) }, &id, &form)
+	if rows.Err() != nil {
+		return notBegun(err)
+	}
+	return err
 }
 
 // Turn reports whether it is this process's turn to carry out a duty that one of all processes carries out now and

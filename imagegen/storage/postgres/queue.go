@@ -208,7 +208,10 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 		return n, err
 	}
 	err = db.pool.QueryRow(ctx, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`, []byte(u)).Scan(&n.All, &n.Own)
-	return n, err
+	if err != nil {
+		return n, notBegun(err)
+	}
+	return n, nil
 }
 
 // Wake implements [imagegen.Store]. Work that another process brings wakes nobody here by itself; it is found within

@@ -104,23 +104,27 @@ func lockActs(s *session, b *pgx.Batch) {
 
 var readOnly = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
-// view runs f over a snapshot.
+// view runs f over a snapshot. imagegen.ErrNotApplied: the database cannot be reached, or was lost on the way.
 func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	c, err := db.pool.Acquire(ctx)
 	if err != nil {
-		return fmt.Errorf("postgres: %w", err)
+		return notBegun(err)
 	}
 	defer c.Release()
 	tx, err := c.BeginTx(ctx, readOnly)
 	if err != nil {
-		return fmt.Errorf("postgres: %w", err)
+		return notBegun(err)
 	}
 	defer tx.Rollback(context.Background())
 	s := newSession(ctx, db, conn{Conn: c}, false)
-	return spared(func() error { return f(s) })
+	err = spared(func() error { return f(s) })
+	if err != nil && c.Conn().IsClosed() && !imagegen.Definite(err) {
+		return notBegun(err)
+	}
+	return err
 }
 
 // send does a batch in one round trip.
