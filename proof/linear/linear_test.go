@@ -22,7 +22,7 @@ import (
 
 const (
 	histories  = 20
-	onPostgres = 5 // of them
+	onPostgres = 10 // of them
 	operations = 2000
 	patience   = 20 * time.Second // of the checker; it takes milliseconds, but with bad luck years
 )

@@ -1,11 +1,13 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -42,4 +44,33 @@ func TestCallThatSpoilsItsBatch(t *testing.T) {
 	b, err := db.Balance(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(990))
+}
+
+// A charge that comes between a settlement's locks and its reads is settled: nothing of it counts that was read without the lock
+// of its account.
+func TestChargeComesBetweenLocksAndReads(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	url := s.Database(t)
+	db, elsewhere := open(t, url), open(t, url)
+	fund(t, db)
+	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 1})
+	is.NoErr(err)
+	other, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
+	is.NoErr(err)
+	defer other.Close(context.Background())
+	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts where usr = 'bob' for update", pgx.QueryExecModeSimpleProtocol)
+	is.NoErr(err)
+	done := make(chan error, 1)
+	go func() { done <- db.RefundBeside("c", "bob") }()
+	eventually(t, "the settlement waits for bob's account", func() (waits bool) {
+		is.NoErr(other.QueryRow(t.Context(), "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'").Scan(&waits))
+		return waits
+	})
+	is.NoErr(elsewhere.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))
+	_, err = other.Exec(t.Context(), "commit")
+	is.NoErr(err)
+	is.NoErr(<-done)
+	b, err := db.Balance(t.Context(), "alice")
+	is.NoErr(err)
+	is.Equal(b.Credits, imagegen.Credits(1000))
 }

@@ -162,14 +162,14 @@ func spoiltAt(batch []*call, err error) int {
 	return slices.Index(batch, s.by)
 }
 
-// errOpened: accounts that were missing have been opened, and the transaction must run again to lock them. A row that
-// does not exist cannot be locked, so what was read for a missing account may be changing.
-var errOpened = errors.New("postgres: accounts were opened")
+// errUnlocked: something was read without the lock of its account, and may be changing. The account was missing, and has
+// been opened; or its charge came after the locks were taken. When the transaction runs again, there is a row to lock.
+var errUnlocked = errors.New("postgres: an account was not locked")
 
-// transact runs calls in one transaction, once their users have accounts to lock.
+// transact runs calls in one transaction, once it can lock all of their accounts.
 func (db *DB) transact(batch []*call) (s *session, err error) {
 	for {
-		if s, err = db.try(batch); !errors.Is(err, errOpened) {
+		if s, err = db.try(batch); !errors.Is(err, errUnlocked) {
 			return s, err
 		}
 	}
@@ -200,11 +200,14 @@ func (db *DB) try(batch []*call) (*session, error) {
 		return nil, s.abandon(err)
 	}
 	if missing := s.missing(all.users); len(missing) > 0 {
-		s.abandon(errOpened)
+		s.abandon(errUnlocked)
 		if err := db.openAccounts(ctx, missing); err != nil {
 			return nil, notBegun(err)
 		}
-		return nil, errOpened
+		return nil, errUnlocked
+	}
+	if s.unlocked() {
+		return nil, s.abandon(errUnlocked)
 	}
 	if err := s.decide(batch); err != nil {
 		return nil, s.abandon(err)
@@ -220,6 +223,17 @@ func (s *session) missing(users []imagegen.UserID) (missing [][]byte) {
 		}
 	}
 	return missing
+}
+
+// unlocked reports whether a charge was read whose account is not locked: it was committed after the accounts were
+// locked and before it was read.
+func (s *session) unlocked() bool {
+	for _, c := range s.charges {
+		if c.known && s.accounts[c.User] == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // openAccounts makes accounts without entries, so that they can be locked. It is a transaction of its own; the order of

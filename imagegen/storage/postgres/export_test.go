@@ -23,6 +23,14 @@ func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (e
 	return errs
 }
 
+// RefundBeside settles a charge to nothing in a transaction that has to lock another user's account, too.
+func (db *DB) RefundBeside(id imagegen.ChargeID, u imagegen.UserID) error {
+	c := &call{need: need{users: []imagegen.UserID{u}, charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
+		run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
+	db.committer.do([]*call{c})
+	return c.err
+}
+
 // SpoilAtOnce charges one after the other in one batch, in which the last one fails after it has written.
 func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 	var batch []*call

@@ -65,14 +65,17 @@ func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
 	}
 }
 
-// takeLot takes one lot into the session, unless the session has it already: what it has is as new, or newer. It returns
-// the lot as the database has it.
+// takeLot takes one lot into the session, unless the session has it already: what it has is as new, or newer. A session
+// that writes does not take one whose account it has not locked. takeLot returns the lot as the database has it.
 func (s *session) takeLot(u imagegen.UserID, form []byte) (ledger.Lot, error) {
 	l := &lot{known: true}
 	if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
 		return l.Lot, err
 	}
 	a := s.accounts[u]
+	if a == nil && s.writes {
+		return l.Lot, nil
+	}
 	if a == nil {
 		a = newAccount(u)
 		s.accounts[u] = a

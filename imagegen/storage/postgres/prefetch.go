@@ -103,8 +103,10 @@ func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		came := make(map[imagegen.UserID]int)
 		if err := s.scanLots(func(l ledger.Lot) {
-			came[l.User]++
-			s.accounts[l.User].spend.last = l
+			if a := s.accounts[l.User]; a != nil {
+				came[l.User]++
+				a.spend.last = l
+			}
 		})(rows); err != nil {
 			return err
 		}
