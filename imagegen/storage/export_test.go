@@ -16,6 +16,9 @@ import (
 // KV is the database beneath the tables.
 func (db *DB) KV() kv.DB { return db.file }
 
+// KeepNothing has each request read its user and key.
+func (db *DB) KeepNothing() { db.tables.KeepFor(-1) }
+
 // SetCommit has commit stand in for the commits, before there are any; real is the true one.
 func (db *DB) SetCommit(commit func(real func() error) error) {
 	db.file.commit = func(t *bbolt.Tx) error { return commit(t.Commit) }

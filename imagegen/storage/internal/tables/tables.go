@@ -98,6 +98,9 @@ func (t *Tables) KeepFor(age time.Duration) { t.keys.age, t.users.age = age, age
 // when a change of it is durable, before the caller of that change is answered. A row that was read while
 // anything changed is not kept, since it may be the former one. So nobody reads a row from the cache that is
 // older than a change which somebody was told of. It is safe for concurrent use.
+//
+// Without it, each request takes two reads more: a poll of a generation on disk takes 1.15 times as long
+// (BenchmarkUsersAndKeys), and on PostgreSQL each read is a round trip.
 type cache[K comparable, V any] struct {
 	mu      sync.RWMutex // guards rows and changes
 	rows    map[K]cached[V]
