@@ -62,8 +62,12 @@ func idle(ctx context.Context, b *bench) (measured, error) {
 	if err != nil {
 		return measured{}, err
 	}
-	n, err := p.memory("VmRSS:")
-	return measured{fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)),
+	all, err := p.memory("VmRSS:")
+	if err != nil {
+		return measured{}, err
+	}
+	own, err := p.memory("RssAnon:") // the rest is pages of the program's file, which the system may drop
+	return measured{fmt.Sprintf("%.1f MiB, %.1f of them not the program's file", float64(all)/(1<<20), float64(own)/(1<<20)),
 		fmt.Sprintf("%.1f threads woken a second", float64(after-before)/time.Since(began).Seconds())}, err
 }
 
