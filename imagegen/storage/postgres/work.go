@@ -55,8 +55,6 @@ func (s *session) flushWork(b *pgx.Batch) {
 // enqueue puts generations into the queue, and the users of those that are due at once into the lines; the others get
 // there when their delay is over (admit). It goes by identifiers, so that users whose work came in one batch get turns
 // in the order in which it was created.
-//
-// upstreams is noted beside the row; lists of lists cannot be passed to unnest, hence a statement for each job.
 func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 	if len(queued) == 0 {
 		return
@@ -66,7 +64,6 @@ func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 	var begun []bool
 	var due []*int64
 	var since []int64
-	var upstreams [][][]byte
 	var inLine []standing
 	for _, g := range queued {
 		ids, users, models = append(ids, []byte(g.ID)), append(users, []byte(g.User)), append(models, []byte(g.Model))
@@ -79,15 +76,9 @@ func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 			inLine = append(inLine, standing{g.User, g.Model})
 		}
 		due = append(due, at)
-		upstreams = append(upstreams, list(g.JobUpstreams...))
 	}
 	b.Queue(`insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bool[], $5::bigint[], $6::bigint[])
  on conflict (id) do update set begun = excluded.begun, due = excluded.due`, ids, users, models, begun, due, since)
-	for i, of := range upstreams {
-		if len(queued[i].Job) > 0 {
-			b.Queue(`update imagegend.waiting set upstreams = $2 where id = $1`, ids[i], of)
-		}
-	}
 	s.queueUp(b, inLine)
 }
 

@@ -113,8 +113,7 @@ create table imagegend.waiting (
   model bytea not null,
   begun boolean not null,      -- before, in an attempt that did not finish it
   due bigint,                  -- null: it is
-  since bigint not null,       -- when the generation was created
-  upstreams bytea[]            -- that saved its job; null: it has none
+  since bigint not null        -- when the generation was created
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index waiting_due on imagegend.waiting (usr, model, begun desc, id) where due is null;
 create index waiting_delayed on imagegend.waiting (due) where due is not null;
