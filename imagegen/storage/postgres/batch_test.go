@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -11,6 +12,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
@@ -44,6 +46,109 @@ func TestCallThatSpoilsItsBatch(t *testing.T) {
 	b, err := db.Balance(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(990))
+}
+
+// An idempotency key that a record of a batch has taken is taken, also where a later call of the batch removes another record.
+func TestKeyIsReservedOnceInABatch(t *testing.T) {
+	is := is.New(t)
+	db := open(t, postgrestest.Start(t).Database(t))
+	gone, err := db.Create(t.Context(), record(1), time.Minute)
+	is.NoErr(err)
+	first, second := record(2), record(3)
+	first.IdempotencyKey, second.IdempotencyKey = "same", "same"
+	errs := db.CreateBesideAbandon(first, gone.Fence(), second)
+	is.NoErr(errors.Join(errs[:2]...))
+	reserved, ok := errors.AsType[*imagegen.ReservedError](errs[2])
+	is.True(ok)
+	is.Equal(reserved.Record.ID, first.ID)
+
+	// Where it is the holder that is removed, the key is free, and the next holder comes behind those before.
+	held, err := db.Reserved(t.Context(), "alice", "same")
+	is.NoErr(err)
+	third := record(4)
+	third.IdempotencyKey = "same"
+	is.NoErr(errors.Join(db.CreateBesideAbandon(record(5), held.Fence(), third)...))
+	held, err = db.Reserved(t.Context(), "alice", "same")
+	is.NoErr(err)
+	is.Equal(held.ID, third.ID)
+}
+
+// A row that cannot be read fails the call that needs it, and no other of its batch.
+func TestDamageFailsOneCallOfABatch(t *testing.T) {
+	s := postgrestest.Start(t)
+	for _, damage := range []string{
+		`update imagegend.lots set form = '\x01' where usr = 'alice'`,
+		`update imagegend.totals set form = '\x01' where usr = 'alice'`,
+		`update imagegend.usage set form = '\x01' where usr = 'alice'`,
+		`update imagegend.accounts set form = '\x01' where usr = 'alice'`,
+		`update imagegend.journal set form = '\x01' where usr = 'alice' and seq = 2`,
+	} {
+		t.Run(damage, func(t *testing.T) {
+			is, url := is.New(t), s.Database(t)
+			db := openDamaged(t, url)
+			fund(t, db)
+			_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
+			is.NoErr(err)
+			alices := imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1, Key: "k"}
+			is.NoErr(db.Charge(t.Context(), alices))
+			is.NoErr(s.Exec(databaseOf(t, url), damage))
+			errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, alices, imagegen.Charge{ID: "b2", User: "bob", Credits: 5, N: 1})
+			is.NoErr(errors.Join(errs[0], errs[2]))
+			b, err := db.Balance(t.Context(), "bob")
+			is.NoErr(err)
+			is.Equal(b.Credits, imagegen.Credits(90))
+		})
+	}
+}
+
+// A charge whose account is gone, or whose entry is another user's, is refused: no call waits for ever for a lock that is not to
+// be had.
+func TestChargeThatCannotBeLocked(t *testing.T) {
+	s := postgrestest.Start(t)
+	for _, damage := range []string{
+		`delete from imagegend.accounts where usr = 'alice'`,
+		`insert into imagegend.accounts values ('bob', 0, null, ''); update imagegend.journal set usr = 'bob' where usr = 'alice' and seq = 2;
+ update imagegend.charges set usr = 'bob' where id = 'c'`,
+	} {
+		t.Run(damage, func(t *testing.T) {
+			is, url := is.New(t), s.Database(t)
+			db := openDamaged(t, url)
+			fund(t, db)
+			is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))
+			is.NoErr(s.Exec(databaseOf(t, url), damage))
+			is.True(db.Settle(t.Context(), "c", 0) != nil)
+		})
+	}
+}
+
+// Work whose charge cannot be read is put aside, and the work behind it is claimed.
+func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	url := s.Database(t)
+	db := openDamaged(t, url)
+	fund(t, db)
+	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
+	is.NoErr(err)
+	unreadable, whole := record(1), record(2)
+	unreadable.Async, whole.Async, whole.User = true, true, "bob"
+	for _, r := range []imagegen.Record{unreadable, whole} {
+		_, err := db.CreateCharged(t.Context(), r, time.Minute)
+		is.NoErr(err)
+	}
+	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.journal set form = '\x01' where usr = 'alice' and seq = 2`))
+	claimed, _, err := db.Claim(t.Context(), imagegen.Demand{Most: 5, Lease: time.Minute})
+	is.NoErr(err)
+	is.Equal(len(claimed), 1)
+	is.Equal(claimed[0].ID, whole.ID)
+}
+
+// openDamaged opens a database in which an audit is to find something.
+func openDamaged(t *testing.T, url string) *postgres.DB {
+	t.Helper()
+	db, err := postgres.Open(context.Background(), postgres.Config{URL: url, KeepFor: -1})
+	is.New(t).NoErr(err)
+	t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
+	return db
 }
 
 // A charge that comes between a settlement's locks and its reads is settled: nothing of it counts that was read without the lock

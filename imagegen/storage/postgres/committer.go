@@ -117,6 +117,8 @@ func (c *committer) serve(lane chan *call) {
 // without it, then it runs again as the first of what is left. If it was the first already, it has seen only durable
 // rows: its error stands, and the others run again without it.
 //
+// Nobody knows which call a damaged row belongs to that was read for all of them, so each half of the batch runs by itself.
+//
 // What waits for the commit (OnCommit) runs before any call is answered, so that nobody who was answered finds an
 // older row in a cache.
 func (c *committer) do(batch []*call) {
@@ -125,6 +127,11 @@ func (c *committer) do(batch []*call) {
 		s, err = c.db.transact(batch)
 		return err
 	})
+	if _, damaged := errors.AsType[kv.Damage](err); damaged && len(batch) > 1 {
+		c.do(batch[:len(batch)/2])
+		c.do(batch[len(batch)/2:])
+		return
+	}
 	if at := spoiltAt(batch, err); at > 0 {
 		c.do(batch[:at])
 		c.do(batch[at:])
@@ -162,17 +169,18 @@ func spoiltAt(batch []*call, err error) int {
 	return slices.Index(batch, s.by)
 }
 
-// errUnlocked: something was read without the lock of its account, and may be changing. The account was missing, and has
-// been opened; or its charge came after the locks were taken. When the transaction runs again, there is a row to lock.
+// errUnlocked: something was read without the lock of its account, and may be changing. When the transaction runs again,
+// there is a row to lock.
 var errUnlocked = errors.New("postgres: an account was not locked")
 
 // transact runs calls in one transaction, once it can lock all of their accounts.
 func (db *DB) transact(batch []*call) (s *session, err error) {
-	for {
+	for range mostTries {
 		if s, err = db.try(batch); !errors.Is(err, errUnlocked) {
 			return s, err
 		}
 	}
+	return nil, notBegun(err)
 }
 
 // try runs calls in one transaction of two round trips, if the calls have named all that they need: settings, locks and
@@ -199,15 +207,12 @@ func (db *DB) try(batch []*call) (*session, error) {
 	if err := s.send(&b); err != nil {
 		return nil, s.abandon(err)
 	}
-	if missing := s.missing(all.users); len(missing) > 0 {
-		s.abandon(errUnlocked)
-		if err := db.openAccounts(ctx, missing); err != nil {
-			return nil, notBegun(err)
+	if unlocked := s.unlocked(all.users); len(unlocked) > 0 {
+		err := s.abandon(errUnlocked)
+		if errors.Is(err, errUnlocked) {
+			err = s.openAccounts(unlocked)
 		}
-		return nil, errUnlocked
-	}
-	if s.unlocked() {
-		return nil, s.abandon(errUnlocked)
+		return nil, err
 	}
 	if err := s.decide(batch); err != nil {
 		return nil, s.abandon(err)
@@ -215,34 +220,35 @@ func (db *DB) try(batch []*call) (*session, error) {
 	return s, s.commit(len(batch))
 }
 
-// missing returns those of some users who have no account yet, so that nothing was locked.
-func (s *session) missing(users []imagegen.UserID) (missing [][]byte) {
-	for _, u := range unique(users) {
-		if s.accounts[imagegen.UserID(u)] == nil {
+// unlocked returns the users whose accounts ought to be locked and are not: there is no account yet, or a charge was
+// committed after the accounts were locked and before it was read.
+func (s *session) unlocked(users []imagegen.UserID) [][]byte {
+	var missing []imagegen.UserID
+	for _, u := range users {
+		if s.accounts[u] == nil {
 			missing = append(missing, u)
 		}
 	}
-	return missing
-}
-
-// unlocked reports whether a charge was read whose account is not locked: it was committed after the accounts were
-// locked and before it was read.
-func (s *session) unlocked() bool {
 	for _, c := range s.charges {
 		if c.known && s.accounts[c.User] == nil {
-			return true
+			missing = append(missing, c.User)
 		}
 	}
-	return false
+	return unique(missing)
 }
 
-// openAccounts makes accounts without entries, so that they can be locked. It is a transaction of its own; the order of
-// the rows keeps two processes that open the same accounts from a deadlock.
-func (db *DB) openAccounts(ctx context.Context, users [][]byte) error {
-	return retried(func() error {
-		_, err := db.pool.Exec(ctx, `insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
+// openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction of
+// its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns errUnlocked
+// once that is done.
+func (s *session) openAccounts(users [][]byte) error {
+	_, err := s.conn.Exec(s.ctx, `insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
+	switch {
+	case err == nil:
+		return errUnlocked
+	case again(err):
 		return err
-	})
+	}
+	return notBegun(err)
 }
 
 // decide runs the calls one after the other and notes the refusal of each with it. It returns an error if the
@@ -251,7 +257,7 @@ func (s *session) decide(batch []*call) error {
 	for _, call := range batch {
 		before, waits := s.changes, len(s.onCommit)
 		err := spared(func() error { return call.run(s) })
-		if codeOf(err) != "" || s.conn.Conn.Conn().IsClosed() {
+		if again(err) || codeOf(err) != "" || s.conn.Conn.Conn().IsClosed() {
 			return err
 		}
 		if call.err = err; err != nil {

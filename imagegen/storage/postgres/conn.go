@@ -117,7 +117,17 @@ func (db *DB) acquire(ctx context.Context) (conn, error) {
 // release gives a connection back. One on which a transaction stands is closed.
 func (c conn) release() { c.Conn.Release() }
 
-func notBegun(err error) error { return fmt.Errorf("%w: postgres: %w", imagegen.ErrNotApplied, err) }
+// notBegun returns an imagegen.ErrNotApplied. A deadline in err is the database's or the pool's, and not the caller's, who
+// must not take it for theirs: err is told, and not wrapped.
+func notBegun(err error) error { return fmt.Errorf("%w: postgres: %v", imagegen.ErrNotApplied, err) }
+
+// unread is notBegun for a read in the caller's own context, which may have ended.
+func unread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: postgres: %w", imagegen.ErrNotApplied, ctx.Err())
+	}
+	return notBegun(err)
+}
 
 func codeOf(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
@@ -126,8 +136,14 @@ func codeOf(err error) string {
 	return ""
 }
 
+// errOvertaken: what was read first does not fit what was read later, since somebody has changed it in between.
+var errOvertaken = errors.New("postgres: the transaction was overtaken by another")
+
 // again reports whether a transaction that failed so is to be run again: others were in its way.
 func again(err error) bool {
+	if errors.Is(err, errOvertaken) {
+		return true
+	}
 	switch codeOf(err) {
 	case codeSerialization, codeDeadlock, codeUniqueViolation, codeDivisionByZero, codeLockNotAvailable:
 		return true

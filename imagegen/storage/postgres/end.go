@@ -75,24 +75,26 @@ func stands(ctx context.Context, in querier, m transfer.Mark) error {
 	return m.Stands(form)
 }
 
-// fenced are tables such that every write that matters adds a row to one of them, or changes one there.
+// fenced are tables such that every write that matters adds, changes or removes a row of one of them.
 var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 
 // SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
 // change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,
-// so a constraint that no row meets is what stops its writes. It is not valid, so that the rows that are there need not
-// meet it. ALTER TABLE waits for transactions under way, whose writes the move then finds.
+// so triggers are what stops its writes. CREATE TRIGGER waits for transactions under way, whose writes the move then finds.
 func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if err := stands(ctx, tx, former); err != nil {
 			return err
 		}
 		for _, table := range fenced {
-			sql := `alter table imagegend.` + table + ` drop constraint if exists moved`
-			if m.State == transfer.Leaving || m.State == transfer.Left {
-				sql += `, add constraint moved check (false) not valid`
+			if _, err := tx.Exec(ctx, `drop trigger if exists moved on imagegend.`+table); err != nil {
+				return err
 			}
-			if _, err := tx.Exec(ctx, sql); err != nil {
+			if m.State != transfer.Leaving && m.State != transfer.Left {
+				continue
+			}
+			if _, err := tx.Exec(ctx, `create trigger moved before insert or update or delete or truncate on imagegend.`+table+
+				` for each statement execute function imagegend.moved()`); err != nil {
 				return err
 			}
 		}

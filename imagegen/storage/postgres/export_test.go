@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // Trips tells how many round trips the transactions that have ended took, and how many there were.
@@ -65,3 +68,49 @@ func (db *DB) CountAudit(ctx context.Context) (imagegen.AuditReport, int, error)
 	a, err := db.auditRows(ctx)
 	return a.report, a.trips, err
 }
+
+// CreateBesideAbandon creates a record, abandons an intent and creates another record, in one batch.
+func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fence, second imagegen.Record) (errs []error) {
+	create := func(r imagegen.Record) *call {
+		return &call{need: createNeeds(r), done: make(chan struct{}), run: func(s *session) error {
+			if err := rules.Asked(asked{s}, r); err != nil {
+				return err
+			}
+			_, err := s.replace(tables.Row{}, tables.Row{Record: r}, time.Minute)
+			return err
+		}}
+	}
+	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}}, done: make(chan struct{}), run: func(s *session) error {
+		from, to, _, err := s.apply(abandoned, imagegen.Abandon{})
+		if err == nil {
+			_, err = s.replace(from, to, 0)
+		}
+		return err
+	}}
+	batch := []*call{create(first), abandon, create(second)}
+	db.committer.do(batch)
+	for _, c := range batch {
+		errs = append(errs, c.err)
+	}
+	return errs
+}
+
+// ChargeAtOnce charges one after the other in one batch.
+func (db *DB) ChargeAtOnce(charges ...imagegen.Charge) (errs []error) {
+	var batch []*call
+	for _, c := range charges {
+		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}, billed: map[keyOf]bool{{c.User, c.Key}: true}},
+			done: make(chan struct{}), run: func(s *session) error { return db.books.At(s, s.at).Charge(c, imagegen.Key{}) }})
+	}
+	db.committer.do(batch)
+	for _, c := range batch {
+		errs = append(errs, c.err)
+	}
+	return errs
+}
+
+// ExpireAll writes off what has expired, as upkeep does.
+func (db *DB) ExpireAll(ctx context.Context) error { return db.books.ExpireAll(ctx) }
+
+// NotBegun is notBegun.
+var NotBegun = notBegun

@@ -1,12 +1,15 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
@@ -55,4 +58,10 @@ func TestReadsWithoutADatabase(t *testing.T) {
 		_, err := db.Balance(t.Context(), "alice")
 		return err == nil
 	})
+}
+
+// A database that does not answer in time is no call that was cut off: the caller is asked to try again.
+func TestASilentDatabaseIsNoDeadlineOfTheCaller(t *testing.T) {
+	err := postgres.NotBegun(fmt.Errorf("timeout: %w", context.DeadlineExceeded))
+	is.New(t).True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
 }

@@ -18,6 +18,9 @@ import (
 // statements as a single one. The order of the rows within a statement does not matter: the accounts and generations
 // that they belong to are locked by now.
 //
+// The row of the clock is read without a lock. If somebody has changed it since, such as by a confirmation, the update
+// divides by zero, and the transaction is run again.
+//
 // Most tables have two parts. form is the row as package kv encodes it, and what is read back; the columns beside it
 // follow from it and serve to find it. An audit compares the two.
 func (s *session) flush(b *pgx.Batch) {
@@ -29,7 +32,8 @@ func (s *session) flush(b *pgx.Batch) {
 	s.flushRows(b)
 	s.kept.flush(b)
 	if s.mark.changed {
-		b.Queue(`update imagegend.clock set form = $1`, s.mark.Encode())
+		b.Queue(`with met as (update imagegend.clock set form = $1 where form is not distinct from $2 returning 1) select 1 / (count(*) = 1)::int from met`,
+			s.mark.Encode(), s.mark.stored)
 	}
 }
 

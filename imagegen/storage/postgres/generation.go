@@ -92,14 +92,37 @@ func (s *session) holder(u imagegen.UserID, key string) (tables.Row, error) {
 	h := holder{u, imagegen.IdempotencyHash(key)}
 	id, known := s.holders[h]
 	if !known {
-		s.query(s.scanHolders, lastHolders, list(u), [][]byte{h.key[:]})
-		id = s.holders[h]
+		id = s.lastHolder(h)
 		s.holders[h] = id
 	}
 	if id == "" {
 		return tables.Row{}, imagegen.ErrNotFound
 	}
 	return s.load(id)
+}
+
+// lastHolder is the last row with an idempotency key as things stand in this session, which may have made and removed
+// rows that the database still tells otherwise of; "": there is none.
+func (s *session) lastHolder(h holder) (last imagegen.GenerationID) {
+	former := list[string]()
+	for id, g := range s.rows {
+		if h.isOf(g.was) && !h.isOf(g.Row) {
+			former = append(former, []byte(id))
+		}
+	}
+	s.query(s.scanHolders, lastHolders, list(h.user), [][]byte{h.key[:]}, former)
+	last = s.holders[h]
+	for id, g := range s.rows {
+		if h.isOf(g.Row) && (last == "" || g.Nth > s.rows[last].Nth) {
+			last = id
+		}
+	}
+	return last
+}
+
+// isOf reports whether a row has the key.
+func (h holder) isOf(r tables.Row) bool {
+	return r.State != imagegen.StateGone && r.User == h.user && r.IdempotencyKey != "" && imagegen.IdempotencyHash(r.IdempotencyKey) == h.key
 }
 
 // asked finds users, keys and reservations in a session, for package rules.
@@ -138,7 +161,7 @@ const grace = 30 * time.Second
 // time. Nth counts the rows of one idempotency key, so that the last of them is found. The lease is lease from now; with
 // 0 a row that goes on in the same attempt keeps its lease, and one that begins to run gets grace.
 //
-// An imagegen.Violation: the row does not fit the charge that was made with it.
+// An imagegen.Violation: the row does not fit the charge that was made with it. A kv.Damage: that charge cannot be read.
 func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row, error) {
 	to.Due = time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {
@@ -160,7 +183,9 @@ func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row,
 	id := to.ID
 	if to.State == imagegen.StateGone {
 		id = from.ID
-		clear(s.holders) // this row holds its key no longer
+	}
+	if h := (holder{from.User, imagegen.IdempotencyHash(from.IdempotencyKey)}); s.holders[h] == id && !h.isOf(to) {
+		delete(s.holders, h) // this row has its key no longer
 	}
 	g := s.rows[id]
 	if g == nil {

@@ -65,13 +65,13 @@ func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) e
 	}
 	rows, err := db.pool.Query(ctx, sql, args...)
 	if err != nil {
-		return notBegun(err)
+		return unread(ctx, err)
 	}
 	defer rows.Close() // the pool would miss the connection if f fails before the last row
 	var id, form []byte
 	err = each(rows, func() error { return f(imagegen.GenerationID(id), form) }, &id, &form)
 	if rows.Err() != nil {
-		return notBegun(err)
+		return unread(ctx, err)
 	}
 	return err
 }

@@ -60,7 +60,7 @@ const (
 	heldLots = `select l.usr, l.form from imagegend.charges c cross join lateral unnest(c.lots) x(lot) cross join lateral
  (select usr, form from imagegend.lots l where l.usr = c.usr and l.lot = x.lot limit 1) l where c.id = any($1) and c.open`
 	lastHolders = `select x.usr, x.key, g.id, g.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
- (select id, form from imagegend.generations g where g.usr = x.usr and g.idempotency = x.key order by nth desc limit 1) g`
+ (select id, form from imagegend.generations g where g.usr = x.usr and g.idempotency = x.key and g.id <> all($3::bytea[]) order by nth desc limit 1) g`
 	now = `select clock_timestamp()`
 )
 
@@ -145,5 +145,5 @@ func (s *session) askHolders(b *pgx.Batch, all []holder) {
 		}
 		seen[h], s.holders[h] = true, ""
 	}
-	b.Queue(lastHolders, users, keys).Query(s.scanHolders)
+	b.Queue(lastHolders, users, keys, list[string]()).Query(s.scanHolders)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // Claim implements [imagegen.Store]. Several processes may claim at once: what one of them holds, the others pass over.
@@ -113,8 +114,8 @@ func (s *session) must(err error) {
 // A record that another transaction has locked is left out, since that one is about to change it. So is a record whose
 // state no longer allows the change.
 //
-// One that cannot be read is put aside: it keeps its record and its charge, and leaves the queue and the leases, so that
-// it is not met again at every claim.
+// One that cannot be read, or whose charge cannot be read or is another's, is put aside: it keeps its record and its
+// charge, and leaves the queue and the leases, so that it is not met again at every claim.
 func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease time.Duration) (begun []imagegen.Record, err error) {
 	s.query(s.scanRows, `select id, form from imagegend.generations where id = any($1) order by id for update skip locked`, list(ids...))
 	for _, id := range ids {
@@ -133,6 +134,10 @@ func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease ti
 		if err == nil {
 			to, err = s.replace(from, to, lease)
 		}
+		if tables.Unfit(err) {
+			s.putAside(id, err)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -147,7 +152,7 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 	s.exec(`delete from imagegend.waiting where id = $1`, []byte(id))
 	s.exec(`delete from imagegend.leases where id = $1`, []byte(id))
 	s.OnCommit(func() {
-		s.db.log.Error("a generation that cannot be read was put aside; its charge stays open", "error", fmt.Sprint(why))
+		s.db.log.Error("a generation that cannot be read, or whose charge cannot, was put aside; its charge stays open", "error", fmt.Sprint(why))
 	})
 }
 
@@ -209,7 +214,7 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	}
 	err = db.pool.QueryRow(ctx, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`, []byte(u)).Scan(&n.All, &n.Own)
 	if err != nil {
-		return n, notBegun(err)
+		return n, unread(ctx, err)
 	}
 	return n, nil
 }

@@ -55,6 +55,7 @@ type session struct {
 type marked struct {
 	clock.Mark
 	read, changed bool
+	stored        []byte // in the database; nil: nothing yet
 }
 
 // accountRows is an account and what is known of its lots.
@@ -165,12 +166,11 @@ func (s *session) Clock() clock.Mark {
 }
 
 func (s *session) scanMark(rows pgx.Rows) error {
-	var stored []byte
 	return each(rows, func() (err error) {
 		s.mark.read = true
-		s.mark.Mark, err = clock.DecodeMark(stored)
+		s.mark.Mark, err = clock.DecodeMark(s.mark.stored)
 		return err
-	}, &stored)
+	}, &s.mark.stored)
 }
 
 // PutClock implements ledger.Tx. It leaves out when the latest entry was written, see Clock; so the row of the clock is
@@ -212,6 +212,9 @@ func (s *session) readAccount(u imagegen.UserID) {
 	}
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
+	}
+	if s.writes && s.accounts[u].Epoch > s.Clock().Epoch { // somebody has confirmed the clock since it was read
+		panic(failure{errOvertaken})
 	}
 }
 
@@ -258,7 +261,7 @@ func (s *session) scanCharges(rows pgx.Rows) error {
 			return err
 		}
 		c := e.Leads()
-		if c == nil || string(e.Charge) != string(id) {
+		if c == nil || string(e.Charge) != string(id) || string(e.User) != string(user) || e.Seq != seq {
 			return kv.Damage{Err: errOfAnother}
 		}
 		s.journal[c.Place] = e

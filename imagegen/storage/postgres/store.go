@@ -296,7 +296,7 @@ func (db *DB) oldest(ctx context.Context, column string, after imagegen.Generati
 		return nil, 0, err
 	}
 	if err := db.pool.QueryRow(ctx, `select count(*) from imagegend.generations where `+column).Scan(&total); err != nil {
-		return nil, 0, err
+		return nil, 0, unread(ctx, err)
 	}
 	found, err = db.records(ctx, `select id, form from imagegend.generations where `+column+` and id > $1 order by id limit $2`, []byte(after), max(n, 0))
 	return found, total, err

@@ -205,6 +205,16 @@ func TestLostBeforeTheCommit(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(1000))
 }
 
+// A process does with one connection what it does with many.
+func TestOneConnection(t *testing.T) {
+	is := is.New(t)
+	db := open(t, postgrestest.Start(t).Database(t), func(c *postgres.Config) { c.Connections = 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	err := db.Charge(ctx, imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}) // the account is opened first
+	is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
+}
+
 // What others were in the way of is run again; nothing was written.
 func TestRunAgain(t *testing.T) {
 	for _, code := range []string{"40001", "40P01", "23505"} {

@@ -111,18 +111,18 @@ func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	}
 	c, err := db.pool.Acquire(ctx)
 	if err != nil {
-		return notBegun(err)
+		return unread(ctx, err)
 	}
 	defer c.Release()
 	tx, err := c.BeginTx(ctx, readOnly)
 	if err != nil {
-		return notBegun(err)
+		return unread(ctx, err)
 	}
 	defer tx.Rollback(context.Background())
 	s := newSession(ctx, db, conn{Conn: c}, false)
 	err = spared(func() error { return f(s) })
 	if err != nil && c.Conn().IsClosed() && !imagegen.Definite(err) {
-		return notBegun(err)
+		return unread(ctx, err)
 	}
 	return err
 }
@@ -140,10 +140,10 @@ func (s *session) abandon(why error) error {
 	} else if codeOf(why) == codeReadOnly {
 		s.leaveStandby()
 	}
+	if again(why) {
+		return why
+	}
 	if codeOf(why) != "" || s.conn.Conn.Conn().IsClosed() || s.ctx.Err() != nil {
-		if again(why) {
-			return why
-		}
 		if !imagegen.Definite(why) {
 			return notBegun(why)
 		}

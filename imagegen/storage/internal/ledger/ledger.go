@@ -63,10 +63,20 @@ type Books struct {
 }
 
 // update reads the clock once, before the transaction: an operation that runs again sees
-// the same time.
+// the same time, unless the clock was corrected.
 func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 	at := l.Read()
-	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, at)) })
+	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, l.current(tx, at))) })
+}
+
+// current is at, or the time anew if another process has corrected the clock since at was read: what is written off by a time
+// that is known to be wrong never comes back.
+func (l *Ledger) current(tx Tx, at clock.Reading) clock.Reading {
+	if epoch := tx.Clock().Epoch; epoch > at.Epoch {
+		l.Corrected(epoch)
+		return l.Read()
+	}
+	return at
 }
 
 // Charge implements imagegen.Ledger. It knows no limits of API keys, which only a store that has the keys in the same
@@ -115,7 +125,7 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 // act is update for what an operator does, with its row in the audit trail.
 func (l *Ledger) act(ctx context.Context, act account.Act, f func(Books) (trail.Change, error)) error {
 	at := l.Read()
-	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, at)) })
+	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, l.current(tx, at))) })
 }
 
 // checkAmount returns imagegen.ErrInvalidRequest for an amount that nobody can grant, charge or revoke.

@@ -84,8 +84,8 @@ func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed
 // what the store itself keeps of a row, and returns a copy for the caller. All writes of generations go
 // through it, so that work follows each of them.
 //
-// An imagegen.Violation: the row does not fit the charge that was made in the same commit. A charge that was
-// made separately may follow rules of its own, so only an audit looks at that.
+// An imagegen.Violation: the row does not fit the charge that was made in the same commit. A kv.Damage: that charge cannot
+// be read. A charge that was made separately may follow rules of its own, so only an audit looks at that.
 func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Time) (row, error) {
 	// The time is stored by the judged clock, since a delay has to outlast the process.
 	to.Due = time.Time{}

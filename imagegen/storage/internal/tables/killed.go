@@ -30,7 +30,7 @@ func (t *Tables) Killed(ctx context.Context) error {
 			if to.Record, changed, err = r.Apply(r.Attempt, imagegen.Delivery{Undelivered: true}); err != nil || !changed {
 				continue // it is not one that a repeated call may join, or it is marked already
 			}
-			if _, err := t.replace(tx, r, to, at, time.Time{}); err != nil {
+			if _, err := t.replace(tx, r, to, at, time.Time{}); err != nil && !Unfit(err) {
 				return row{}, err
 			}
 		}

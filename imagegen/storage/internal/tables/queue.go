@@ -46,21 +46,21 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 }
 
 // begin applies a change that begins an attempt to each of some records, and leases them, in one transaction.
-// It leaves out records that cannot be read, and those that somebody else has changed meanwhile.
+// It leaves out records that are unfit, and those that somebody else has changed meanwhile.
 func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading, lease time.Duration) (begun []imagegen.Record, err error) {
 	err = t.db.Update(ctx, func(tx kv.Tx) error {
 		begun = nil
 		for _, f := range fences {
 			from, to, changed, err := apply(tx, f, c)
-			if _, damaged := errors.AsType[kv.Damage](err); damaged {
-				t.postpone(tx, f.ID, err)
-				continue
-			}
 			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
 				continue // somebody else has changed it meanwhile
 			}
 			if err == nil {
 				to, err = t.replace(tx, from, to, at, at.Steady.Add(lease))
+			}
+			if Unfit(err) {
+				t.postpone(tx, f.ID, err)
+				continue
 			}
 			if err != nil {
 				return err
@@ -75,7 +75,15 @@ func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.
 	return begun, nil
 }
 
-// postpone puts a damaged row aside. The row has left the queue already; its lease ends once the
+// Unfit reports whether an error of a write says that a row cannot be read, or that its charge cannot be read or is
+// another's. Such a row is put aside, since it would hold up all others at every claim.
+func Unfit(err error) bool {
+	_, damaged := errors.AsType[kv.Damage](err)
+	_, broken := errors.AsType[imagegen.Violation](err)
+	return damaged || broken
+}
+
+// postpone puts an unfit row aside. The row has left the queue already; its lease ends once the
 // transaction is durable.
 func (t *Tables) postpone(tx kv.Tx, id imagegen.GenerationID, why error) {
 	tx.OnCommit(func() {
@@ -86,7 +94,7 @@ func (t *Tables) postpone(tx kv.Tx, id imagegen.GenerationID, why error) {
 
 func (t *Tables) tell(why error) {
 	if t.OnDamage != nil {
-		t.OnDamage(fmt.Errorf("a generation that cannot be read was put aside; its charge stays open: %w", why))
+		t.OnDamage(fmt.Errorf("a generation that cannot be read, or whose charge cannot, was put aside; its charge stays open: %w", why))
 	}
 }
 

@@ -43,10 +43,6 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		_, err := d.Update(t.Context(), r.Fence(), imagegen.Release{})
 		return err
 	}
-	again := func(t *testing.T, d *db, _ imagegen.Record) error {
-		_, err := d.Recover(t.Context(), 1, time.Hour)
-		return err
-	}
 	for name, test := range map[string]struct {
 		harm  func(*testing.T, *db, kv.Tx, imagegen.Record)
 		write func(*testing.T, *db, imagegen.Record) error
@@ -57,7 +53,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		}, release, "generation charge"},
 		"the charge is lost": {func(_ *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
 			tx.Delete("ledger.charges", kv.Key(string(r.ID)))
-		}, again, "generation charge"},
+		}, release, "generation charge"},
 		"the price has changed": {func(t *testing.T, _ *db, tx kv.Tx, r imagegen.Record) {
 			alter(t, tx, r.ID, func(r *tables.Row) { r.N = 1 })
 		}, finish, "generation charge"},

@@ -7,3 +7,7 @@ create table imagegend.moves (
   form bytea not null
 );
 insert into imagegend.moves values (true, '');
+
+-- What its triggers refuse, see SetMark.
+create function imagegend.moved() returns trigger language plpgsql as '
+begin raise exception ''everything here was moved, or is being moved, elsewhere''; end';

@@ -36,8 +36,11 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("PostgreSQL does not start: %v", err)
 	}
-	if os.Getenv(Asked) == throughPgBouncer && pgBouncers() == "" {
-		t.Skip(noPgBouncer)
+	if os.Getenv(Asked) == throughPgBouncer {
+		if pgBouncers() == "" {
+			t.Skip(noPgBouncer)
+		}
+		s.Pooled(t, "") // Database may be called in a bubble, in which it would be waited for without end
 	}
 	return s
 }
