@@ -9,36 +9,36 @@ import (
 	"unicode/utf8"
 )
 
-// Capabilities is what a provider can do, as data. The engine publishes it with the
-// model, and refuses everything else with 400 before the charge.
+// Capabilities is what a provider can do, as data. The engine publishes it with the model, and
+// refuses any other request with ErrInvalidRequest before the charge.
 type Capabilities struct {
-	Sizes     []Size    // all that it makes, where they are few
+	Sizes     []Size    // every size that it makes; nil: SizeRules decides
 	SizeRules SizeRules // which sizes it makes, if Sizes is nil
-	AutoTiers []Tier    // those in which it chooses a size itself if the request names neither size nor ratio: Choose returns auto
+	AutoTiers []Tier    // where it chooses the size if a request names neither size nor ratio: Choose then returns auto
 
-	Ratios []Ratio // nil: those for which it makes a size
-	Tiers  []Tier  // nil: those for which it makes a size
+	Ratios []Ratio // nil: every ratio for which it makes a size
+	Tiers  []Tier  // nil: every tier for which it makes a size
 
 	MinReferences int
-	MaxReferences int // at most the constant of that name
-	MaxImages     int // per request, whatever number of upstream calls that takes; 0: MaxImages
+	MaxReferences int // at most the constant MaxReferences; 0: it takes none
+	MaxImages     int // per request, even if that takes several upstream calls; 0: the constant MaxImages
 	MaxPrompt     int // code points; 0: MaxPromptRunes
 
-	Formats     []Format // those that the provider can be asked to make; the engine writes PNG and JPEG itself
-	Compression bool     // it honours Options.Compression in JPEG and WebP; else the engine writes such a JPEG itself
+	Formats     []Format // those that the provider can be asked to make; the engine can also write PNG and JPEG itself
+	Compression bool     // it honours Options.Compression; else the engine does so for JPEG, and refuses it for WebP
 	Transparent bool     // it makes images with BackgroundTransparent
-	Mask        bool     // an edit can be limited to what a mask leaves transparent
-	MaxSeed     int64    // the highest Options.Seed; 0: it takes none
+	Mask        bool     // it takes a mask that limits an edit
+	MaxSeed     int64    // the highest seed; 0: it takes none
 
 	Verify Verification // how its images are checked for completeness; "": VerifyDecode
 
-	// Offers are the Capabilities of several providers behind this one. A request needs
-	// one of them that can do all of it. WithDefaults then computes the other fields from
-	// them.
+	// Offers are the Capabilities of several providers behind this one. A request is possible
+	// if one of them can do all of it. If Offers is set, WithDefaults computes the other
+	// fields from it.
 	Offers []Capabilities
 }
 
-// Validate returns an error that says what is wrong with the sizes or limits.
+// Validate returns an error that says what is wrong with the sizes or limits; nil if nothing is.
 func (c Capabilities) Validate() error {
 	switch {
 	case c.MaxReferences < 0 || c.MaxReferences > MaxReferences:
@@ -66,7 +66,7 @@ func (c Capabilities) Validate() error {
 	return nil
 }
 
-// WithDefaults returns c with its zero values replaced by what they stand for.
+// WithDefaults returns c with zero fields replaced by the defaults that their comments name.
 func (c Capabilities) WithDefaults() Capabilities {
 	if c.Offers != nil {
 		return c.together()
@@ -115,10 +115,9 @@ func (c Capabilities) together() Capabilities {
 	return all
 }
 
-// Refuses returns nil if p can do r, by its Capabilities and, if it has one, by its
-// method Check; else a *ProviderError of ClassInvalid that says what to change. It is a
-// pure function of the fields of r up to Options, of len(r.References), and of whether
-// there is a mask.
+// Refuses returns nil if p can do r according to its Capabilities and its method Check, if it
+// has one; else a *ProviderError of ClassInvalid that says what to change. It is a pure
+// function of the fields of r up to Options, of len(r.References), and of whether r has a mask.
 func Refuses(p Provider, r ProviderRequest) error {
 	if err := p.Capabilities().Refuses(r); err != nil {
 		return err
@@ -130,8 +129,8 @@ func Refuses(p Provider, r ProviderRequest) error {
 }
 
 // Refuses returns nil if c allows r, else a *ProviderError of ClassInvalid that says what
-// to change. It looks at the same fields as the function [Refuses]. For an explicit size
-// it does not name one that is possible.
+// to change. It looks at the same fields as the function [Refuses]. If an explicit size is
+// refused, the error does not suggest another one.
 func (c Capabilities) Refuses(r ProviderRequest) error {
 	switch {
 	case c.Offers == nil:

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Choose returns the size to make for a request: one that satisfies r directly, or after
-// the engine has cropped and scaled the image down; auto if the provider chooses itself. If
-// the request leaves the ratio open, Choose takes the possible ratio nearest to that of the
-// first reference, or to a square if there is none. The error is a *ProviderError of
-// ClassInvalid. For an explicit size it does not name one that is possible; the engine
+// Choose returns the size that a provider should make for a request. It satisfies r directly, or
+// after the engine has cropped and scaled the image down. It is auto if the provider chooses the
+// size itself (AutoTiers). If the request leaves the ratio open, Choose takes the possible ratio
+// nearest to that of the first reference, or to a square if there is none. The error is a
+// *ProviderError of ClassInvalid; for an explicit size it suggests no other one, which the engine
 // does. If c has Offers, call Choose on the offer that can do r.
 func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	if z, ok := c.choose(r); ok {
@@ -26,8 +26,8 @@ func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	return Size{}, invalidRequest("ratio %s cannot be had in tier %s; in this tier there are %v", r.Ratio, r.Tier, c.ratiosOf(r.Tier))
 }
 
-// Exactly reports whether the model makes what r asks for directly, so that nothing is
-// cropped or scaled.
+// Exactly reports whether the provider makes the size that r asks for, so that nothing is
+// cropped or scaled. It is true if r asks for no size.
 func (c Capabilities) Exactly(r ProviderRequest) bool {
 	if c.Offers != nil {
 		return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Exactly(r) })
@@ -125,8 +125,8 @@ const (
 
 // SizeFor returns the usual size of an image of that ratio and tier: the largest of
 // exactly that ratio whose edges are multiples of 16 up to 3840, and whose area is at
-// most that of 1024×1024 for 1K, 2048×2048 for 2K, and 3840×2160 for 4K. An unknown
-// ratio, and RatioAuto, counts as 1:1; an unknown tier as 1K.
+// most that of 1024×1024 for 1K, 2048×2048 for 2K, and 3840×2160 for 4K. RatioAuto and an
+// unknown ratio count as 1:1, an unknown tier as 1K.
 func SizeFor(r Ratio, t Tier) Size {
 	w, h := r.terms()
 	most, ok := map[Tier]int{Tier2K: 2048 * 2048, Tier4K: 3840 * 2160}[t]
@@ -153,12 +153,13 @@ func (r Ratio) terms() (w, h int) {
 	return w / a, h / a
 }
 
-// SizeRules say which sizes a model makes. The zero value allows every size.
+// SizeRules say which sizes a provider makes. The zero value allows every size. Otherwise Step,
+// MaxEdge, MaxPixels and MaxAspect are required.
 type SizeRules struct {
 	Step                 int     // both edges are multiples of it
-	MinEdge, MaxEdge     int     // of either edge
-	MinPixels, MaxPixels int     // of the area
-	MaxAspect            float64 // the longer edge divided by the shorter
+	MinEdge, MaxEdge     int     // bounds of both edges, in pixels
+	MinPixels, MaxPixels int     // bounds of the area
+	MaxAspect            float64 // the maximum of the longer edge divided by the shorter
 }
 
 func (s SizeRules) check() error {

@@ -1,14 +1,15 @@
 // Package imagegen is an image generation service metered in credits.
 //
-// A caller sends a prompt, and reference images if it likes. The service charges first, has a
-// provider generate, checks and stores the images, gives back the credits of every image that did
-// not come, and answers at once or by polling. Credits stay exact to the unit through crashes,
-// retries and races.
+// A caller sends a prompt and, optionally, reference images. The service charges the caller, has a
+// provider make the images, checks and stores them, and refunds the credits of every image that was
+// not delivered. A call returns when the images are stored; an asynchronous call returns at once, and
+// the caller polls for the result. Credits stay exact to the unit through crashes, retries and races.
 //
-// This package says what the service is: its types, its contracts, and how a generation moves through its
-// states. Package engine carries the rules. It stands on four interfaces, each of which can be replaced:
+// This package defines the types and contracts of the service, and how a generation moves through its
+// states. Package engine implements the rules. Four interfaces connect the parts, and each part can be
+// replaced:
 //
-//	Service   what one user can do; the engine hands one out for each user
+//	Service   what one user can do; the engine returns one for each user
 //	Ledger    takes and returns credits
 //	Provider  turns a prompt into images
 //	Store     keeps generations, keys and users
@@ -37,6 +38,9 @@
 //		Prompt: "a fox in the snow",
 //	})
 //
-// Package httpapi serves an engine over HTTP, package client is the same Service from afar, and
-// the command imagegend is both with a configuration file.
+// Package httpapi serves an engine over HTTP, package client implements Service over that interface,
+// and the command imagegend is a server and a command-line client.
+//
+// Comments in this module list errors as "ErrX: when it is returned". ErrNotFound without a
+// condition means that the method was asked for something that does not exist.
 package imagegen

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Code names a kind of failure. The values stand in the JSON error object.
+// Code names a kind of failure. The JSON error object has these values in its field code.
 type Code string
 
-// The codes: those of section 7 of the specification, then the extensions.
+// The codes: first those of the specification (section 7), then the extensions.
 const (
 	CodeInvalidRequest      Code = "invalid_request"
 	CodeMissingKey          Code = "missingApiKey"
@@ -30,19 +30,20 @@ const (
 	CodeInternal             Code = "internalError"
 )
 
-// Error is the error that a [Service] returns. errors.Is compares codes, so the sentinels
-// below match both in process and through the client.
+// Error is the error that a [Service] returns. errors.Is compares codes, so sentinels such as
+// ErrNotFound match both in process and through package client.
 type Error struct {
 	Code       Code
-	Message    string        // safe to show
-	Field      string        // of invalid_request: the field of the request at fault, if it is one; "" from package client
-	Lasting    bool          // of generationFailed: the same request would fail again; false from package client
-	Generation GenerationID  // of generationFailed, and of idempotencyKeyInUse once accepted: which
-	RetryAfter time.Duration // of overloaded, rateLimited and idempotencyKeyInUse: when to ask again
-	Replayed   bool          // answered from what was kept under the idempotency key
-	Err        error         // the cause, for the log; never shown
+	Message    string        // safe to show to the caller
+	Field      string        // with invalid_request: the field of the request at fault, if it is one; "" from package client
+	Lasting    bool          // with generationFailed: the same request would fail again; false from package client
+	Generation GenerationID  // with generationFailed and cancelled; with idempotencyKeyInUse and internalError if it is known
+	RetryAfter time.Duration // with overloaded, rateLimited and idempotencyKeyInUse: how long to wait before the next try
+	Replayed   bool          // the error is that of an earlier call with the same idempotency key
+	Err        error         // the cause, for the log; never shown to the caller
 }
 
+// Error returns the code, the message and the cause. It is for the log: callers see Message only.
 func (e *Error) Error() string {
 	s := string(e.Code)
 	if e.Message != "" {
@@ -89,16 +90,19 @@ const (
 	messageFailed  = "the images could not be generated; the credits were returned; try again"
 )
 
-// Errors between the engine and what implements its interfaces.
+// Errors between the engine and the implementations of its interfaces. A [Service] does not
+// return them: see ToUserError.
 var (
-	// ErrStopping: the engine is stopping and no longer waits. It is the cause with which a
-	// provider's context then ends.
+	// ErrStopping: the engine is stopping. It is the cause of a provider's context that ends
+	// because Engine.Stop no longer waits.
 	ErrStopping = errors.New("imagegen: the engine is stopping")
-	// ErrStale: another attempt has taken the generation over, or it is gone.
+	// ErrStale: another attempt has taken the generation over, or the record no longer exists. It
+	// is also the cause of a provider's context that ends because the attempt lost its lease.
 	ErrStale = errors.New("imagegen: another attempt has taken over")
 	// ErrTransition: the change is not possible in the record's state.
 	ErrTransition = errors.New("imagegen: the change is not possible in this state")
-	// ErrNotApplied: nothing was written: the queue or the disk is full, or the context ended first.
+	// ErrNotApplied: nothing was written: a queue or the disk is full, or the context ended
+	// first. A [Violation] is an ErrNotApplied too.
 	ErrNotApplied = errors.New("imagegen: nothing was written")
 	// ErrExists: the identifier or the name is taken.
 	ErrExists = errors.New("imagegen: the identifier or the name is taken")
@@ -106,11 +110,12 @@ var (
 	ErrChargeConflict = errors.New("imagegen: the charge exists with another user or amount")
 	// ErrChargeClosed: the charge was settled before.
 	ErrChargeClosed = errors.New("imagegen: the charge was settled before")
-	// ErrGrantConflict: the reference exists with another user, amount or lot.
+	// ErrGrantConflict: the Ref exists with another user, amount or lot.
 	ErrGrantConflict = errors.New("imagegen: the reference exists with another user, amount or lot")
 )
 
-// ReservedError says that another generation holds the idempotency key; nothing was written.
+// ReservedError says that another generation, Record, holds the idempotency key. Nothing was
+// written.
 type ReservedError struct{ Record Record }
 
 func (e *ReservedError) Error() string {
@@ -130,12 +135,12 @@ func Definite(err error) bool {
 	return reserved
 }
 
-// RefusedForGood reports whether err says that a Ledger changed nothing and would refuse
-// again: it is definite, and not ErrNotApplied.
+// RefusedForGood reports whether err says that a Ledger changed nothing and would refuse the
+// same call again: the error is [Definite], but not ErrNotApplied.
 func RefusedForGood(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
 
-// Invalid returns an ErrInvalidRequest with a message for the caller. A Config.Admit, a
-// policy or an adapter uses it to say what is wrong and what to do.
+// Invalid returns an ErrInvalidRequest with a message for the caller. Config.Admit, a Policy or
+// an interface such as httpapi uses it to say what is wrong and what to do.
 func Invalid(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
@@ -148,25 +153,28 @@ func InvalidField(field, format string, args ...any) *Error {
 	return e
 }
 
-// RefuseCharge returns an ErrChargeRefused with a message for the caller. A [Ledger] uses
-// it for a charge that it will refuse however often it is asked, for example since the
-// account is suspended.
+// RefuseCharge returns an ErrChargeRefused with a message for the caller. A [Ledger] returns it
+// for a charge that it would also refuse if it were repeated, for example because the account is
+// suspended.
 func RefuseCharge(format string, args ...any) *Error {
 	return &Error{Code: CodeChargeRefused, Message: fmt.Sprintf(format, args...)}
 }
 
-// Internal returns an ErrInternal with a cause that only the log shows.
+// Internal returns an ErrInternal with a cause, which only the log shows.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternal, Message: ErrInternal.Message, Err: err}
 }
 
-// Overloaded returns an ErrOverloaded: nothing was charged, and the caller may try again
-// after the given time.
+// Overloaded returns an ErrOverloaded with a cause: nothing was charged, and the caller may try
+// again after the time retry.
 func Overloaded(retry time.Duration, err error) *Error {
 	return &Error{Code: CodeOverloaded, Message: ErrOverloaded.Message, RetryAfter: retry, Err: err}
 }
 
-// ToUserError turns an error of a Store or a Ledger into one that a user may see.
+// ToUserError turns an error of a Store or a Ledger into one that a user may see. It returns nil,
+// an *Error and the errors of contexts unchanged. ErrExists becomes an ErrInvalidRequest,
+// ErrNotApplied an ErrOverloaded, and everything else, including a [Violation], an ErrInternal.
+// The result wraps err.
 func ToUserError(err error) error {
 	_, coded := errors.AsType[*Error](err)
 	_, broken := errors.AsType[Violation](err)

@@ -9,42 +9,43 @@ import (
 // EventKind says what happened.
 type EventKind string
 
-// What becomes of a generation. Each is reported once it is durable.
+// Results of a generation. Each is reported after it has become durable. While a charge is in
+// dispute, its refund counts as 0.
 const (
 	EventAccepted  EventKind = "accepted"  // charged, and queued or under way; Credits: the charge
 	EventSettled   EventKind = "settled"   // succeeded: images stored, the rest refunded; Credits: the refund
-	EventFailed    EventKind = "failed"    // no image; all credits refunded; Credits: the refund
+	EventFailed    EventKind = "failed"    // no image, all credits refunded; Credits: the refund
 	EventCancelled EventKind = "cancelled" // by its owner, before any image; all credits refunded; Credits: the refund
 	EventResolved  EventKind = "resolved"  // an operator ended a dispute; Credits: the refund
-	EventReplayed  EventKind = "replayed"  // a call was answered with what another one got; nothing was charged for it
+	EventReplayed  EventKind = "replayed"  // a call got an earlier call's answer and was not charged; only User and Generation are set
 )
 
-// What is done for a generation. [Observer.Begin] is called before those marked as a step.
+// Work for a generation. A step is announced by [Observer.Begin]. Err is nil if the work succeeded.
 const (
-	EventWaited    EventKind = "waited"    // for a slot, until there was one or Err; of queued work its first wait
-	EventCharged   EventKind = "charged"   // a step: record and charge were made durable, or Err
-	EventAttempted EventKind = "attempted" // a step: an attempt ended, with Count images; Err: with what it ended
-	EventAsked     EventKind = "asked"     // a provider asked Member of those behind it, which made Count images
+	EventWaited    EventKind = "waited"    // the generation got a slot, or Err; queued work reports its first wait only
+	EventCharged   EventKind = "charged"   // a step: record and charge became durable, or Err
+	EventAttempted EventKind = "attempted" // a step: an attempt ended with Count images and Err
+	EventAsked     EventKind = "asked"     // a provider that has others make the images asked Member, which made Count images
 	EventStored    EventKind = "stored"    // a step: an image was received, checked and stored, or Err
-	EventClosed    EventKind = "closed"    // a step: outcome and settlement were made durable, or Err
+	EventClosed    EventKind = "closed"    // a step: outcome and settlement became durable, or Err
 )
 
-// What concerns no single generation.
+// Events that concern no single generation.
 const (
 	EventCommitted EventKind = "committed" // the storage wrote Count operations in one transaction, or Err
-	EventAudited   EventKind = "audited"   // an audit ended, and found Count violations; Err: it could not be made
+	EventAudited   EventKind = "audited"   // an audit ended, and found Count violations; Err: it could not be carried out
 )
 
 // Event tells an [Observer] of what happened.
 type Event struct {
 	Kind       EventKind
 	User       UserID
-	Generation Generation // Prompt is empty; zero where the event is about none
+	Generation Generation // without its Prompt; zero if the event concerns no single generation
 	Failure    *Failure   // of EventFailed and EventCancelled, for operators
 	Provider   string
 	Member     string        // of EventAsked
-	Members    int           // of EventAttempted: how often the provider reported a member that it asked
-	Duration   time.Duration // how long it took; of what becomes of a generation, the time since it was created
+	Members    int           // of EventAttempted: how many EventAsked the attempt had
+	Duration   time.Duration // how long it took; for results of a generation: the time since its creation
 	Credits    Credits
 	Count      int
 	Err        error
@@ -56,18 +57,17 @@ type Event struct {
 // context, if there is a request. An event may be missing after a crash, or after a write
 // whose outcome was unknown for a while.
 type Observer interface {
-	// Begin is called when a step begins, with an Event of its kind that has the
-	// generation and the provider. It returns the context for everything that is done in
-	// the step, either ctx or one derived from it. Observe gets that context when the step
-	// ends.
+	// Begin is called when a step begins. Of e, only Kind, User, Generation and Provider are
+	// set. Begin returns the context for everything that is done in the step: ctx, or one
+	// derived from it. Observe gets that context when the step ends.
 	Begin(ctx context.Context, e Event) context.Context
 
-	// Observe is called after something has happened.
+	// Observe is called after something has happened; for a step, when it has ended.
 	Observe(ctx context.Context, e Event)
 }
 
-// ObserverFunc is an Observer of the results of generations only: EventAccepted,
-// EventSettled, EventFailed and EventCancelled.
+// ObserverFunc is an Observer that is called for EventAccepted, EventSettled, EventFailed and
+// EventCancelled only.
 type ObserverFunc func(ctx context.Context, e Event)
 
 // Begin implements [Observer].
@@ -81,7 +81,8 @@ func (f ObserverFunc) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Observers calls several observers, in their order.
+// Observers calls several observers, in their order. Each Begin gets the context that the one
+// before returned.
 type Observers []Observer
 
 // Begin implements [Observer].
@@ -99,15 +100,15 @@ func (all Observers) Observe(ctx context.Context, e Event) {
 	}
 }
 
-// Ending says how an attempt ended, or one upstream's part of it, or a generation as a whole.
+// Ending says how an attempt, one upstream's part of an attempt, or a generation ended.
 type Ending string
 
 // The endings. Those listed after EndedRefused are the fault of the upstream or of this
-// service.
+// service. They correspond to the classes of a [ProviderError].
 const (
 	EndedWell        Ending = "ok"
 	EndedStopped     Ending = "stopped"   // by this service: it is stopping, or another attempt has taken over
-	EndedCancelled   Ending = "cancelled" // by its owner; a generation can end so, an attempt cannot
+	EndedCancelled   Ending = "cancelled" // by its owner; only of a generation, never of an attempt
 	EndedInvalid     Ending = "invalid"   // the request was at fault
 	EndedRefused     Ending = "refused"   // the request was at fault: moderation
 	EndedRateLimited Ending = "rate_limited"
@@ -127,7 +128,8 @@ func (c Class) Ending() Ending {
 	return EndedUnknown
 }
 
-// EndingOf returns how an attempt ended that delivered that many images and then err.
+// EndingOf returns the ending of an attempt that delivered so many images and then ended with
+// err; nil: without an error.
 func EndingOf(images int, err error) Ending {
 	p, classed := errors.AsType[*ProviderError](err)
 	switch {

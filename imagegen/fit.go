@@ -8,11 +8,11 @@ import (
 // shapeTolerance is how far an image's shape may be off the one asked for, as a fraction.
 const shapeTolerance = 0.02
 
-// Fits returns why an image of that size is not what r asks for, even after the engine
-// has cropped and scaled it down; nil if it is. The shape may be off by 2 %. The image
-// may have up to four times the pixels that were asked for, or four times as many as its
-// tier has if that is more; a larger one would take too much memory. For this limit a 4K
-// size is compared with 2K, which allows 4096 x 4096.
+// Fits returns nil if an image of that size is what r asks for, possibly after the engine has
+// cropped and scaled it down; else why not. The shape may differ by 2 %. The image may have up to
+// four times the pixels of the size that was asked for, or of the largest size of the tier if that
+// is more; a larger image would take too much memory. For an explicit size of tier 4K, this limit
+// uses the largest size of 2K instead.
 func (r ProviderRequest) Fits(got Size) error {
 	if most := r.maxPixels(); int64(got.Width)*int64(got.Height) > int64(most) {
 		return &sizeMismatch{"it is %v, and %d pixels are the most for what was asked", []any{got, most}}

@@ -17,11 +17,12 @@ type (
 	UserID string
 	// KeyID names an API key. It is no secret and cannot be used to authenticate.
 	KeyID string
-	// OperatorKeyID names an operator key. It is no secret either.
+	// OperatorKeyID names an operator key. It is no secret and cannot be used to authenticate.
 	OperatorKeyID string
-	// GenerationID names a generation. Only its owner can read it.
+	// GenerationID names a generation, which only its owner can read.
 	GenerationID string
-	// ImageID names one stored image. Who knows it can read the image: it carries 130 random bits.
+	// ImageID names one stored image. It contains 130 random bits, since anybody who knows it can
+	// read the image.
 	ImageID string
 	// ReferenceID names bytes in a [Spool].
 	ReferenceID string
@@ -54,24 +55,23 @@ func (u UserID) Check() error {
 	return Invalid("a user's identifier is 1 to 255 bytes without NUL; got %.40q", u)
 }
 
-// Valid reports whether id has the form of a generation's identifier. It says nothing of whether
-// the generation exists.
+// Valid reports whether id has the form of a generation's identifier. The generation need not exist.
 func (id GenerationID) Valid() bool {
 	s, ok := strings.CutPrefix(string(id), generationPrefix)
 	return ok && isUpperAlphanumeric(s, sortableLength)
 }
 
-// FirstGenerationID is a lower bound for the identifiers of all generations that are made
-// at t or later, and above those made before its millisecond. For a time before 1970, or
-// after the year 10889, it is below all.
+// FirstGenerationID returns a bound between identifiers: those of generations made before the
+// millisecond of t are lower, all others are higher. If t is before 1970 or after the year
+// 10889, all are higher.
 func FirstGenerationID(t time.Time) GenerationID {
 	var id ulid.ULID
 	id.SetTime(ulid.Timestamp(t)) // leaves id at zero for a time out of range
 	return GenerationID(generationPrefix + id.String())
 }
 
-// Generation returns the generation that an image belongs to; ok is false if id is
-// not the identifier of an image.
+// Generation returns the generation that an image belongs to; ok is false if id does not have
+// the form of an image's identifier. A thumbnail's has another form.
 func (id ImageID) Generation() (g GenerationID, ok bool) {
 	s, ok := strings.CutPrefix(string(id), imagePrefix)
 	if !ok || len(s) != sortableLength+secretLength || !isUpperAlphanumeric(s, len(s)) {
@@ -85,17 +85,16 @@ func (id ImageID) Generation() (g GenerationID, ok bool) {
 // of a record.
 const thumbnailSuffix = "-t"
 
-// Thumbnail names the small copy of an image in an [ImageStore].
+// Thumbnail returns the identifier under which an [ImageStore] keeps the small copy of an image.
 func (id ImageID) Thumbnail() ImageID { return id + thumbnailSuffix }
 
-// Original returns the image whose thumbnail id names; id itself if it names no
-// thumbnail.
+// Original returns the image of which id names the thumbnail, or id if it names no thumbnail.
 func (id ImageID) Original() ImageID {
 	return ImageID(strings.TrimSuffix(string(id), thumbnailSuffix))
 }
 
-// NewImageID derives an identifier from the generation's, so that an image can be found
-// without an index.
+// NewImageID returns a new random identifier for an image of a generation. It contains the
+// generation's identifier, so that the image can be found without an index.
 func NewImageID(g GenerationID) ImageID {
 	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
 }
@@ -112,7 +111,7 @@ func isUpperAlphanumeric(s string, length int) bool {
 	return true
 }
 
-// IDs makes sortable identifiers: within a process each is greater than the one before,
+// IDs makes sortable identifiers: each is greater than the one that the same IDs made before,
 // even when the clock steps back. Paging by identifier relies on that. It is safe for
 // concurrent use.
 type IDs struct {
@@ -121,7 +120,7 @@ type IDs struct {
 	entropy *ulid.MonotonicEntropy
 }
 
-// NewIDs returns a source of identifiers; a process needs one.
+// NewIDs returns a source of identifiers. Use one for the whole process.
 func NewIDs() *IDs { return &IDs{entropy: ulid.Monotonic(rand.Reader, 0)} }
 
 // User makes the identifier of a user.

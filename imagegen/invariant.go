@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Violation is one broken invariant.
+// Violation is one broken invariant. An audit reports those that it finds. As an error, it means
+// that a write would have broken the invariant: the write was refused and changed nothing. That is
+// always a bug, in this module or in an implementation of its interfaces.
 type Violation struct {
 	Rule    string // such as "journal chain" or "image bytes"
 	Subject string // what it is about: a sequence number, a lot, a generation, an image
 	Detail  string
 }
 
-// Error makes a Violation the error of a write that would have broken an invariant. The
-// write is refused and changes nothing. It is always a bug, in this module or in
-// something that implements its interfaces.
+// Error returns the rule, the subject and the detail, and tells the operator to run an audit.
 func (v Violation) Error() string {
 	return fmt.Sprintf("imagegen: %s of %s: %s; nothing was written, run an audit", v.Rule, v.Subject, v.Detail)
 }
 
-// Is reports that nothing was written: errors.Is(v, ErrNotApplied).
+// Is makes errors.Is(v, ErrNotApplied) true: nothing was written.
 func (v Violation) Is(target error) bool { return target == ErrNotApplied }
 
 func (r Record) violation(rule, format string, args ...any) error {
@@ -133,18 +133,18 @@ func (r Record) owns(i StoredImage) bool {
 }
 
 // CheckCharge returns the first invariant that the record and its charge break together, as a
-// [Violation]; nil if they fit. c, closed and used are what a ledger says of the charge r.Charge().ID:
-// whose it is, whether it has ended, and what was spent; the zero Charge stands for one that was
-// settled before it was made.
+// [Violation]; nil if they agree. c, closed and used are what a ledger has stored about the charge
+// r.Charge().ID: the charge itself, whether it was settled, and the amount that was spent. The zero
+// Charge stands for one that was settled to 0 before it was made.
 //
-//   - It is of the record's user, and of price × N credits.
-//   - It is closed if and only if the generation has ended. While the record is charging it may be
-//     closed to 0, and while it is settling to what the images cost, but to nothing else.
-//   - What was spent is price × images published, or nothing where an operator refunded it.
+//   - The charge names the record's user, and price × N credits.
+//   - It is closed if and only if the generation has ended. While the record is charging, it may
+//     also be closed to 0; while the record is settling, to what the images cost.
+//   - What was spent is price × images published, or 0 if an operator refunded it.
 //
-// A charge in dispute is not checked: it is the operator's task.
+// A charge in dispute is not checked, since an operator has to close it.
 //
-// It assumes that r passes Check, and is as cheap.
+// CheckCharge assumes that r passes Check, and is as cheap.
 func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 	const rule = "generation charge"
 	want := r.Charge()
@@ -180,21 +180,21 @@ func (r Record) mayBeVoid() bool {
 
 // AuditReport is what an audit examined and what it found.
 type AuditReport struct {
-	Entries     int // of the journal
+	Entries     int // of the journals
 	Accounts    int
 	Lots        int
 	Charges     int
 	Generations int
 	Images      int
 	TrailRows   int         // of the audit trail
-	Violations  []Violation // the first MaxViolations
-	More        int         // violations beyond those
+	Violations  []Violation // at most MaxViolations
+	More        int         // how many further violations there are
 }
 
-// MaxViolations is the most violations that a report lists.
+// MaxViolations is the maximum number of violations that a report lists.
 const MaxViolations = 100
 
-// Add adds a violation to the list, or beyond MaxViolations to the count More.
+// Add adds a violation to the list. If the list is full, it only increases More.
 func (r *AuditReport) Add(v Violation) {
 	if len(r.Violations) == MaxViolations {
 		r.More++
@@ -203,5 +203,5 @@ func (r *AuditReport) Add(v Violation) {
 	r.Violations = append(r.Violations, v)
 }
 
-// Clean reports whether nothing was found.
+// Clean reports whether no violation was found.
 func (r AuditReport) Clean() bool { return len(r.Violations) == 0 }

@@ -13,27 +13,27 @@ type Options struct {
 	// model offers PNG and JPEG, since the engine can write both.
 	Format Format
 
-	// Compression is the quality of a JPEG or WebP, from 0 to MaxCompression; nil: the
-	// default. It requires a Format that is one of the two.
+	// Compression is the quality of a JPEG or WebP, from 0 (smallest file) to MaxCompression
+	// (best quality); nil: the default. It requires Format to be one of the two.
 	Compression *int
 
 	// Background is what is behind the subject; "": the model chooses, as with BackgroundAuto.
 	Background Background
 
-	// Seed initializes the model's random numbers, from 0; nil: a random one. A model that
-	// makes images one by one gives each further image the next seed. How similar images
-	// of equal seeds are depends on the model.
+	// Seed initializes the model's random numbers; at least 0, and at most ModelInfo.MaxSeed
+	// for the last image. nil: a random one. A model that makes images one by one gives each
+	// further image the next seed. How similar images with equal seeds are depends on the model.
 	Seed *int64
 }
 
-// MaxCompression is the highest Options.Compression, with the least loss.
+// MaxCompression is the maximum of Options.Compression: the best quality.
 const MaxCompression = 100
 
 // Limits on a mask.
 const (
-	// MaxMaskBytes is the largest file of a mask.
+	// MaxMaskBytes is the maximum size of a mask's file.
 	MaxMaskBytes = 4_000_000
-	// MaxMaskPixels is the most pixels of a mask.
+	// MaxMaskPixels is the maximum number of pixels of a mask.
 	MaxMaskPixels = 4096 * 4096
 )
 
@@ -81,7 +81,7 @@ type Background string
 // The backgrounds.
 const (
 	BackgroundAuto        Background = "auto"        // the model chooses
-	BackgroundOpaque      Background = "opaque"      // every pixel covers what is behind it
+	BackgroundOpaque      Background = "opaque"      // no pixel is transparent
 	BackgroundTransparent Background = "transparent" // the image has an alpha channel
 )
 
@@ -96,8 +96,8 @@ func (c Capabilities) OfferedFormats() []Format {
 	return slices.DeleteFunc(Formats(), func(f Format) bool { return !f.engine() && !slices.Contains(c.Formats, f) })
 }
 
-// OfferedBackgrounds returns the backgrounds that a request can ask for. The engine itself
-// makes images opaque.
+// OfferedBackgrounds returns the backgrounds that a request can ask for. Opaque is always one
+// of them, since the engine can make an image opaque.
 func (c Capabilities) OfferedBackgrounds() []Background {
 	if c.Transparent {
 		return Backgrounds()
@@ -105,8 +105,8 @@ func (c Capabilities) OfferedBackgrounds() []Background {
 	return []Background{BackgroundAuto, BackgroundOpaque}
 }
 
-// Part returns r for n of its images, after the given number of earlier ones: the seed is
-// advanced accordingly.
+// Part returns r for n of its images, which follow the first before ones: the seed, if any, is
+// increased by before.
 func (r ProviderRequest) Part(before, n int) ProviderRequest {
 	r.N, r.Options = n, r.Options.Clone()
 	if r.Options.Seed != nil {
@@ -115,7 +115,7 @@ func (r ProviderRequest) Part(before, n int) ProviderRequest {
 	return r
 }
 
-// Has reports whether o asks for anything.
+// Has reports whether any option is set.
 func (o Options) Has() bool {
 	return o.Format != "" || o.Compression != nil || o.Background != "" || o.Seed != nil
 }

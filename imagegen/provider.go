@@ -10,7 +10,7 @@ import (
 // Provider turns a prompt into images. It sees neither users nor credits.
 //
 // It is safe for concurrent use. It declares what it can do as [Capabilities]; the engine
-// refuses everything else before the charge, so a provider never has to bend a request.
+// refuses everything else before the charge, so a provider never has to adapt a request.
 // Package provider helps to write one; package providertest has the test suite that every
 // provider should pass.
 //
@@ -22,9 +22,9 @@ import (
 //	// len(r.References), and of whether there is a mask.
 //	Check(r ProviderRequest) error
 //
-//	// MaxConcurrent is how many requests the provider works on at once; 0: any number. It never changes. The
-//	// engine starts no more than that unless Model.MaxConcurrent says otherwise, so that waiting requests hold
-//	// no slot.
+//	// MaxConcurrent is how many requests the provider works on at once; 0: the provider does not say. It never
+//	// changes. The engine starts no more than that unless Model.MaxConcurrent is set, so that waiting requests
+//	// hold no slot.
 //	MaxConcurrent() int
 //
 //	// Health reports the state of each provider among which this one shares requests. It must be cheap, and must
@@ -38,8 +38,8 @@ type Provider interface {
 	Capabilities() Capabilities
 
 	// Generate makes r.N images and yields them one by one, as they come. It does nothing
-	// until it is ranged over, which happens once. Fewer images are an ordinary outcome;
-	// the engine drops any surplus.
+	// until it is ranged over, which happens once. It may yield fewer images without an
+	// error; the engine stops after r.N.
 	//
 	// An error is the last thing that is yielded; the images before it count. It should be
 	// a [*ProviderError]; any other error counts as ClassUnknown. Generate stops when
@@ -55,11 +55,11 @@ type Verification string
 
 // The verifications. An image that has to be cropped or scaled is decoded in any case.
 const (
-	// VerifyStructure follows the image's structure to its end and checks every checksum
+	// VerifyStructure parses the structure of the file to its end and checks every checksum
 	// outside the compressed data, while the image is being stored.
 	VerifyStructure Verification = "structure"
 	// VerifyDecode also decodes every pixel, which takes about 45 ms of processor time for
-	// a megapixel. It is for upstreams that are not trusted.
+	// each megapixel. It is for upstreams that are not trusted.
 	VerifyDecode Verification = "decode"
 )
 
@@ -74,41 +74,42 @@ type ProviderRequest struct {
 
 	Prompt  string
 	N       int
-	Size    Size    // zero: auto. Else make at least this large, of this shape or Ratio's: the engine crops and scales down
+	Size    Size    // zero: auto. Else make it at least this large, in this shape or Ratio's; the engine crops and scales down
 	Ratio   Ratio   // RatioAuto: the provider chooses
 	Tier    Tier    // an image of a lower tier counts as not delivered
-	Quality Quality // the effort
+	Quality Quality // the effort: what the user asked for, capped by Model.MaxEffort
 
-	// Options are within what the Capabilities allow. The engine converts an image of
-	// another format to PNG or JPEG, and makes it opaque, where that was asked for.
-	// Background is never auto.
+	// Options are within what the Capabilities allow. If the request asks for PNG, JPEG or an
+	// opaque image, the engine converts an image that is not. Background is never
+	// BackgroundAuto; "" takes its place.
 	Options Options
 
 	References []ProviderReference
 
-	// Mask is a PNG with an alpha channel, as large as the first reference. Draw anew
-	// where it is transparent and keep the rest. Nil: no mask.
+	// Mask is a PNG with an alpha channel and the same size in pixels as the first
+	// reference. The provider redraws what is transparent in it and keeps the rest. Nil: no
+	// mask.
 	Mask *ProviderReference
 
 	// Job is what an earlier attempt saved with SaveJob: continue that upstream work and
-	// do not submit it again. Nil: start afresh.
+	// do not submit it again. Nil: start from the beginning.
 	Job []byte
 
 	// SaveJob stores a handle of upstream work for a later attempt, and returns when it is
 	// durable. Call it after each submission and before the first poll; call it with nil
-	// to forget the work. If it fails, stop and return its error. It is never nil and safe
-	// for concurrent use; calls take effect in their order. For work that will not be
-	// tried again it does nothing.
+	// to forget the work. If it fails, stop and return its error. The engine always sets it.
+	// It is safe for concurrent use; calls take effect in their order. For synchronous
+	// work, which has no later attempt, it does nothing.
 	SaveJob func(ctx context.Context, job []byte) error
 
-	// Asked is for a Provider that has others make the images. It is called each time one
-	// of them is done, with the time it took, the number of images it made, and its error;
-	// if its context ended, that is the cause. Safe for concurrent use. nil: nobody wants
-	// to know.
+	// Asked is for a Provider that has others (members) make the images. It calls Asked each
+	// time a member has finished, with the time that took, the number of images, and the
+	// error; if the member's context ended, the error is its cause. Safe for concurrent use.
+	// May be nil.
 	Asked func(member string, took time.Duration, images int, err error)
 }
 
-// ProviderReference is a reference image, checked.
+// ProviderReference is a checked reference image.
 type ProviderReference struct {
 	Reference
 	MediaType     string // image/png, image/jpeg or image/webp
@@ -118,36 +119,38 @@ type ProviderReference struct {
 
 // ProviderImage is one image as the upstream made it: PNG, JPEG or WebP.
 type ProviderImage struct {
-	// Body is read to its end, or dropped, before the next image is asked for. The engine
-	// never closes it: what has to be closed, the provider closes when yield returns.
+	// Body is the file. The engine is done with it when yield returns, and never closes it:
+	// the provider closes what has to be closed after that.
 	Body io.Reader
 }
 
-// Class says what a provider's error means for the generation. The zero value is the
-// safest one.
+// Class says what a provider's error means for the generation. The zero value, ClassUnknown, is
+// the safest one.
 type Class uint8
 
-// The classes. A transient one is tried again when the generation is asynchronous.
+// The classes. Only after a transient error is there another attempt, and only if the
+// generation is asynchronous.
 const (
-	ClassUnknown     Class = iota // it may have happened, it may have cost: never tried again
-	ClassInvalid                  // the upstream will never take this request: not tried again
-	ClassRefused                  // moderation: not tried again, and the caller is told so
-	ClassRateLimited              // transient: nothing was made; again after RetryAfter
-	ClassUnavailable              // transient: nothing was made; again with backoff
-	ClassUnusable                 // nothing was made, nor will be until an operator acts: a bad key, an empty account, a retired model. Not tried again
-	ClassCancelled                // never a provider's: the owner cancelled the waiting generation
+	ClassUnknown     Class = iota // the upstream may have made images and charged for them
+	ClassInvalid                  // the upstream will never accept this request
+	ClassRefused                  // moderation refused the request; the caller is told so
+	ClassRateLimited              // transient: nothing was made; the next attempt waits for RetryAfter
+	ClassUnavailable              // transient: nothing was made
+	ClassUnusable                 // nothing can be made until an operator acts: a bad key, an empty account, a retired model
+	ClassCancelled                // the owner cancelled the waiting generation; a provider never returns it
 )
 
-// Asked reports whether the request is at fault, and not the upstream.
+// Asked reports whether the request is at fault: ClassInvalid or ClassRefused.
 func (c Class) Asked() bool { return c == ClassInvalid || c == ClassRefused }
 
-// Transient reports whether another attempt makes sense and is safe.
+// Transient reports whether another attempt is safe and may succeed.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }
 
-// Elsewhere reports whether another upstream may be asked: this one has certainly made
+// Elsewhere reports whether another upstream may be asked instead: this one has certainly made
 // nothing, and the request is not at fault.
 func (c Class) Elsewhere() bool { return c.Transient() || c == ClassUnusable }
 
+// String returns the name of the class in words, such as "rate limited".
 func (c Class) String() string {
 	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable", "cancelled"}
 	if int(c) < len(names) {
@@ -156,16 +159,16 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// ProviderError is an error with a class.
+// ProviderError is the error of a Provider.
 type ProviderError struct {
 	Class      Class
-	Message    string        // of Check: shown to the caller. Otherwise for the log
-	Field      string        // of Check: the field of the request at fault, as in Error.Field
-	RetryAfter time.Duration // of a transient class, or when Overloaded, if the upstream said so
-	Err        error         // the cause, for the log; never shown
+	Message    string        // from Check: shown to the caller; otherwise for the log
+	Field      string        // from Check: the field of the request at fault, as in Error.Field
+	RetryAfter time.Duration // how long the upstream said to wait; 0: it did not say. For a transient class, or with Overloaded
+	Err        error         // the cause, for the log; never shown to a caller
 
-	// Overloaded: the upstream had too much to do, so the engine runs fewer attempts at once for a
-	// while. ClassRateLimited implies it.
+	// Overloaded says that the upstream had too much to do: the engine then runs fewer attempts
+	// at once for a while. ClassRateLimited implies it.
 	Overloaded bool
 }
 
@@ -187,5 +190,5 @@ func (e *ProviderError) Unwrap() error { return e.Err }
 type MemberHealth struct {
 	Name    string
 	Healthy bool
-	Detail  string // why it is left alone, in words for an operator
+	Detail  string // if not healthy: why it gets no requests at present, for an operator
 }

@@ -13,34 +13,34 @@ type Record struct {
 }
 
 // Intent is what was asked for and what it costs. It never changes, except that Erase and
-// Forget remove the prompt and the references.
+// Forget remove the prompt and everything else that reveals the request.
 type Intent struct {
 	ID             GenerationID
 	User           UserID
-	KeyID          KeyID // the API key that asked; "": in process, or the console
+	KeyID          KeyID // the API key of the request; "": none, in process or from the console
 	Model          string
 	Prompt         string
 	N              int
 	Size           Size
 	Quality        Quality // as asked for
-	Effort         Quality // as handed to the provider: Quality, capped by the model
+	Effort         Quality // for the provider: Quality, capped by Model.MaxEffort
 	Ratio          Ratio
 	Tier           Tier
 	Price          Credits // per image, fixed at acceptance; N × Price is a valid amount
 	Options        Options
 	Async          bool
-	References     []ReferenceFile // a mask among them, at the end
+	References     []ReferenceFile // a mask, if any, is the last one
 	IdempotencyKey string
-	Fingerprint    [32]byte // of the request, see Record.Reserves
-	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: it is joined by none
+	Fingerprint    [32]byte // a hash of the request, by which the idempotency key of another request is noticed
+	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: no call can join
 	CreatedAt      time.Time
 }
 
-// ReferenceFile is a checked reference image in the spool, or a mask.
+// ReferenceFile is a checked reference image, or a mask, in the Spool.
 type ReferenceFile struct {
 	ID            ReferenceID
 	Mask          bool
-	Image         ImageID // the user's stored image that it copies; "": the caller sent it
+	Image         ImageID // the user's stored image that was used as the reference; "": the caller sent the file
 	MediaType     string
 	Size          int64
 	Width, Height int
@@ -50,25 +50,25 @@ type ReferenceFile struct {
 // Progress is how far a generation has come.
 type Progress struct {
 	State       State
-	Attempt     int           // the fence: rises at each claim and each recovery
-	Failures    int           // tries used up; resumed and drained work uses none
-	Resumptions int           // of a saved job, by processes that took it up from one that died
-	Delay       time.Duration // of a queued record: not due before the store's now + Delay
+	Attempt     int           // the number of the attempt; each claim and each recovery increases it
+	Failures    int           // attempts that used up a try: by a transient failure, or an interruption without a saved job
+	Resumptions int           // how often a saved job was taken over from a process that died
+	Delay       time.Duration // of a queued record: how long after the write that queued it, it is due
 	Job         []byte        // the provider's handle of upstream work
 
-	// JobUpstreams are the Model.Upstreams of the provider that saved Job. No other
-	// provider resumes it.
+	// JobUpstreams are the Model.Upstreams of the provider that saved Job. Only a provider
+	// that shares one of them resumes it.
 	JobUpstreams []string
 
-	Images      []StoredImage // before StateSettling those that were shown; from then on all
-	Published   int           // how many images were paid for; stays when they are erased
-	Failure     *Failure      // from StateSettling on, when there is no image
+	Images      []StoredImage // before StateSettling: those that were shown; then all
+	Published   int           // how many images were paid for; an erasure does not change it
+	Failure     *Failure      // from StateSettling on, if there is no image
 	CompletedAt time.Time     // from StateSettling on
-	Balance     *Balance      // as told in the synchronous answer
+	Balance     *Balance      // as in the synchronous answer
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
-	Favourite   bool          // of its owner's; with StateSucceeded only
+	Favourite   bool          // its owner marked it; only with StateSucceeded
 
-	// Dispute says why the ledger finally refused the settlement; "": it did not, or the
+	// Dispute says why the ledger refused the settlement for good; "": it did not, or the
 	// dispute was resolved. The generation has ended nevertheless. An operator has to
 	// close the charge, see Engine.Resolve.
 	Dispute  string
@@ -86,19 +86,19 @@ type StoredImage struct {
 	CreatedAt     time.Time
 }
 
-// MaxDetail is the most bytes that are kept of what a provider or a ledger said.
+// MaxDetail is the maximum number of bytes that are kept of the error of a provider or a ledger.
 const MaxDetail = 4 << 10
 
-// Failure says why there is no image. Detail is for operators only; [Outcome] keeps MaxDetail of it.
+// Failure says why there is no image.
 type Failure struct {
 	Class  Class
-	Detail string
+	Detail string // for operators only; [Outcome] cuts it to MaxDetail bytes
 }
 
 // Cancelled reports whether the owner ended the generation while it waited.
 func (r Record) Cancelled() bool { return r.Failure != nil && r.Failure.Class == ClassCancelled }
 
-// Message returns what the owner of the generation is told.
+// Message returns the message for the owner of the generation. It does not contain Detail.
 func (f Failure) Message() string {
 	switch f.Class {
 	case ClassRefused:
@@ -124,7 +124,7 @@ type Fence struct {
 	Attempt int
 }
 
-// Fence names the record's current attempt.
+// Fence returns the fence of the record's current attempt.
 func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge returns the charge for all images that were asked for.
@@ -132,7 +132,7 @@ func (r Record) Charge() Charge {
 	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N, Key: r.KeyID}
 }
 
-// Used is what the published images cost; 0 once an operator has refunded them.
+// Used returns what the published images cost; 0 if an operator has refunded them.
 func (r Record) Used() Credits {
 	if r.Refunded {
 		return 0
@@ -140,19 +140,21 @@ func (r Record) Used() Credits {
 	return r.Price * Credits(r.Published)
 }
 
-// WantsBalance reports whether the answer contains the balance, which Close then stores.
+// WantsBalance reports whether the answer contains the user's balance: it is synchronous and has
+// images. Close then stores the balance.
 func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }
 
-// Cancellable reports whether the record waits, and no upstream works on it.
+// Cancellable reports whether the record is queued and has no upstream job.
 func (r Record) Cancellable() bool { return r.State == StateQueued && len(r.Job) == 0 }
 
-// ImageKey names one of the record's images in the ImageStore.
+// ImageKey returns the key of one of the record's images in the ImageStore.
 func (r Record) ImageKey(i StoredImage) ImageKey { return ImageKey{r.ID, i.Attempt, i.ID} }
 
 // ReservationTime is how long an idempotency key stays reserved after the end of its generation.
 const ReservationTime = 24 * time.Hour
 
-// Reserves reports whether the record holds its idempotency key at the given time.
+// Reserves reports whether the record holds its idempotency key at the given time: until
+// ReservationTime after its end.
 func (r Record) Reserves(now time.Time) bool {
 	switch {
 	case r.IdempotencyKey == "" || r.State == StateGone:
@@ -167,9 +169,9 @@ func (r Record) Reserves(now time.Time) bool {
 // caller can send begins with it.
 const erasedKey = "\x00"
 
-// IdempotencyHash returns the hash of an idempotency key. For what an erasure left of a key,
-// it returns the hash of the original key. So a Store that looks records up by this hash
-// finds them before and after an erasure.
+// IdempotencyHash returns the SHA-256 of an idempotency key. An erasure replaces the key in a
+// record by its hash; for such a value, IdempotencyHash returns the hash of the original key. So a
+// Store that looks records up by this hash finds them before and after an erasure.
 func IdempotencyHash(key string) [sha256.Size]byte {
 	if hash, erased := strings.CutPrefix(key, erasedKey); erased && len(hash) == sha256.Size {
 		return [sha256.Size]byte([]byte(hash))
@@ -198,7 +200,7 @@ func (r Record) Mask() (mask ReferenceFile, ok bool) {
 	return ReferenceFile{}, false
 }
 
-// ReferenceImages are the references without the mask.
+// ReferenceImages returns the references without the mask.
 func (r Record) ReferenceImages() []ReferenceFile {
 	if _, ok := r.Mask(); ok {
 		return r.References[:len(r.References)-1]
@@ -206,7 +208,7 @@ func (r Record) ReferenceImages() []ReferenceFile {
 	return r.References
 }
 
-// Generation is what the owner sees of the record.
+// Generation returns what the owner sees of the record.
 func (r Record) Generation() Generation {
 	g := Generation{
 		ID: r.ID, Status: r.Status(), Model: r.Model, Prompt: r.Prompt, N: r.N, Size: r.Size, Quality: r.Quality,

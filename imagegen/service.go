@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Service is what one user can do, and exactly what the HTTP interface offers. In
-// process, Engine.As and Engine.Authenticate return the Service of a user; over HTTP,
-// package client returns that of an API key.
+// Service is what one user can do, and what the HTTP interface offers. In process, Engine.As
+// and Engine.Authenticate return the Service of a user; over HTTP, package client returns
+// that of an API key.
 //
 // A Service is safe for concurrent use. Every error of its methods is an [*Error], or the
 // error of the caller's context if that ended first.
@@ -17,107 +17,110 @@ type Service interface {
 	// Models lists the models that a request can name, in the order of the configuration.
 	Models(ctx context.Context) ([]ModelInfo, error)
 
-	// Balance reports the user's credits.
+	// Balance returns the credits that the user can spend.
 	Balance(ctx context.Context) (Balance, error)
 
 	// Generate charges the user, has the provider make the images and stores them.
 	//
 	// It returns when the images are stored or, with Async, as soon as the work is durably
-	// queued. If fewer images come than were asked for, that is a success that costs only
-	// those that came. If none come, the error is [ErrGenerationFailed] and nothing is
-	// charged.
+	// queued. If the provider makes fewer images than were asked for, that is a success, and
+	// costs only those that were made. If it makes none, the error is [ErrGenerationFailed] and
+	// all credits are refunded.
 	//
 	// Before the charge it can fail with ErrInvalidRequest, ErrInsufficientCredits,
-	// ErrRateLimited or ErrOverloaded; with an idempotency key also with
+	// ErrChargeRefused, ErrRateLimited or ErrOverloaded, or since the API key can no longer be
+	// used, with ErrInvalidKey or ErrExpiredKey; with an idempotency key also with
 	// ErrIdempotencyKeyReused, ErrIdempotencyKeyInUse or, if the generation under the key
 	// was erased, ErrNotFound. After ErrInternal the outcome may be unknown: repeat the
 	// call with the same idempotency key to learn it.
 	//
-	// If ctx ends before the charge, nothing happens. If it ends after the charge, the
-	// work goes on; the result can be read by its idempotency key, or found with
-	// Generations.
+	// If ctx ends before the charge, nothing is charged. If it ends after the charge, the work
+	// goes on: a call with the same idempotency key returns its result, and Generations lists it.
 	Generate(ctx context.Context, r GenerateRequest) (Result, error)
 
 	// Quote checks and prices a request as Generate does, but neither charges nor stores
-	// anything. The caller compares the price with the balance. References are only
-	// counted: they are not opened, not taken over, and can be nil. ErrInvalidRequest.
+	// anything. It does not compare the price with the balance. References are only counted:
+	// they are not opened, not taken over, and can be nil. ErrInvalidRequest: as for Generate.
 	Quote(ctx context.Context, r GenerateRequest) (Quote, error)
 
-	// Generation returns one of the user's generations. An identifier that does not exist,
-	// is malformed or belongs to somebody else is the same ErrNotFound.
+	// Generation returns one of the user's generations. ErrNotFound: the identifier is
+	// malformed, or the generation does not exist or belongs to somebody else.
 	Generation(ctx context.Context, id GenerationID) (Generation, error)
 
-	// Await returns the generation as soon as it has ended, or as it is after most,
-	// whichever comes first. It waits at most MaxAwait. It returns earlier when the
-	// service stops, or when the caller already has as many calls waiting as is allowed.
-	// So look at the Status, and call again if it is not terminal.
+	// Await waits until the generation has ended, but no longer than most or MaxAwait, and
+	// returns it as it then is. It returns early when the service stops, or when the caller
+	// already has as many calls of Await waiting as is allowed. So look at the Status, and
+	// call again if it is not Terminal. ErrNotFound as for Generation.
 	Await(ctx context.Context, id GenerationID, most time.Duration) (Generation, error)
 
-	// Cancel ends one of the user's generations that still waits, and returns it: failed
-	// with CodeCancelled, and all its credits are back. If an earlier attempt has already
-	// shown images, it succeeds with those instead. A generation that was cancelled before
-	// is returned unchanged.
+	// Cancel ends one of the user's generations that still waits, and returns it: it has
+	// failed with CodeCancelled, and all its credits are refunded. If an earlier attempt has
+	// already shown images, it succeeds with those instead. A generation that was cancelled
+	// before is returned unchanged.
 	//
 	// ErrNotCancellable: it has ended otherwise, or an upstream is working on it.
-	// ErrNotFound as for Generation. If an attempt begins at the same moment, exactly one
-	// of the two wins.
+	// ErrNotFound as for Generation. If an attempt begins at the same moment, either the
+	// attempt or Cancel takes effect, never both.
 	Cancel(ctx context.Context, id GenerationID) (Generation, error)
 
-	// Generations lists the user's generations, newest first.
+	// Generations lists the user's generations, newest first. ErrInvalidRequest: a field of
+	// q is out of range.
 	Generations(ctx context.Context, q Query) (Page, error)
 
 	// Usage sums up what the user was charged, by day, model and key as q says. The sums
 	// equal those of the ledger. ErrInvalidRequest: see UsageQuery.Days and
-	// UsageQuery.Sum. ErrNotFound: the ledger keeps no sums.
+	// UsageQuery.Sum. ErrNotFound: the ledger is not a CreditAdmin, and keeps no sums.
 	Usage(ctx context.Context, q UsageQuery) (UsageReport, error)
 
-	// OpenImage opens a stored image. The caller closes it. Whoever knows the identifier
-	// may open the image: ownership is not checked. ErrNotFound if there is no such image.
+	// OpenImage opens a stored image. The caller closes it. Anybody who knows the identifier
+	// may open the image: the owner is not checked. ErrNotFound.
 	OpenImage(ctx context.Context, id ImageID) (*ImageFile, error)
 }
 
 // GenerateRequest is a request for images. Model and Prompt are required.
 type GenerateRequest struct {
-	Model      string
-	Prompt     string      // not blank; at most the model's MaxPrompt code points of valid UTF-8
-	Size       Size        // zero: auto. An explicit size is delivered exactly, or refused
-	Quality    Quality     // "": QualityAuto
-	N          int         // number of images; 0: 1. At most the model's MaxImages
-	Async      bool        // return as soon as the work is queued
-	References []Reference // at most the model's MaxReferences; taken over by Generate, whatever it answers
+	Model   string
+	Prompt  string  // not blank; at most the model's MaxPrompt code points of valid UTF-8
+	Size    Size    // zero: auto. An explicit size is delivered exactly, or refused
+	Quality Quality // "": QualityAuto
+	N       int     // number of images; 0: 1. At most the model's MaxImages
+	Async   bool    // return as soon as the work is queued
+	// References are reference images, at most the model's MaxReferences. Generate takes them
+	// over even if it fails: what Session.Stage returned can be used for one call only.
+	References []Reference
 
 	// Mask is a PNG with an alpha channel, of at most MaxMaskBytes and the same size in
-	// pixels as the first reference. The model draws anew where the mask is transparent
-	// and keeps the rest. Nil: no mask. Generate takes it over as it does the references.
+	// pixels as the first reference. The model redraws what is transparent in the mask and
+	// keeps the rest. Nil: no mask. Generate takes it over as it does the References.
 	Mask Reference
 
 	Options Options
 
 	// IdempotencyKey makes it safe to repeat the call: 1 to 255 visible ASCII characters.
-	// Until 24 hours after the end of the generation, the same request with the same key
-	// gets the first answer and is not charged again. "": none.
+	// Until ReservationTime after the end of the generation, the same request with the same
+	// key gets the first answer and is not charged again. "": none.
 	IdempotencyKey string
 
-	// Shown is called each time that more images of the generation can be seen before it
-	// ends, with the images of earlier calls first. Generate calls it on its own goroutine
-	// and continues when it returns. nil: nobody is told. It has no effect with Async, nor
-	// in package client.
+	// Shown, if it is not nil, is called before the generation ends, each time that more of
+	// its images become visible. Images of earlier calls come first. Generate calls it on its
+	// own goroutine and waits until it returns. It has no effect with Async, nor in package
+	// client.
 	Shown func(Generation)
 
-	// Joining lets an equal call join this one after its caller hung up; nil: no call can
-	// join. It has no effect with Async or an IdempotencyKey, nor in package client: a
-	// server decides itself which calls join.
+	// Joining lets this call join an equal one whose caller hung up, and later equal calls
+	// join this one; nil: neither. It has no effect with Async or an IdempotencyKey, nor in
+	// package client: the server decides which calls join.
 	Joining *Joining
 }
 
 // Joining is for clients that repeat a call on their own, without an idempotency key. A
 // synchronous call joins an equal one of the same API key whose caller hung up before
-// receiving the answer: it waits for the work while that runs, gets the stored answer
-// afterwards, and is not charged. A server that sets it must report each answer with
-// Session.Answered.
+// receiving the answer: it waits until that work ends, or gets the stored answer if it has
+// ended, and is not charged. If the work fails, the call runs as a new one. A program that
+// sets Joining must report for each answer with Session.Answered whether it was received.
 type Joining struct {
-	// Also are further values that equal calls must agree in, beyond what is generated:
-	// for example the caller's own name for a user.
+	// Also are further values that must be equal in equal calls, besides the user, the API key
+	// and the request: for example the name of the caller's own user.
 	Also []string
 	// Retry says that this call is a repetition. It then waits up to 2 seconds for the
 	// first caller to hang up. If nobody does and exactly one equal call is open, it joins
@@ -133,9 +136,8 @@ type Reference interface {
 	Open(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Discard removes what a service has already stored of references, as Session.Stage does,
-// unless a Generate has taken them over. It can be called repeatedly, and ignores nil and
-// references of other kinds.
+// Discard removes the stored files of references that Session.Stage returned, unless a Generate
+// has taken them over. It can be called repeatedly, and ignores nil and other references.
 func Discard(references ...Reference) {
 	for _, r := range references {
 		if u, ok := r.(interface{ Discard() }); ok {
@@ -144,31 +146,31 @@ func Discard(references ...Reference) {
 	}
 }
 
-// Limits on a request, from section 8 of the specification.
+// Limits on a request, from the specification (section 8).
 const (
-	// MaxReferenceBytes is the largest file of a reference image.
+	// MaxReferenceBytes is the maximum size of a reference image's file.
 	MaxReferenceBytes = 50 << 20
-	// MaxReferencePixels is the most pixels of a reference image.
+	// MaxReferencePixels is the maximum number of pixels of a reference image.
 	MaxReferencePixels = 100_000_000
-	// MaxPromptRunes is the longest prompt, in code points, that any model takes.
+	// MaxPromptRunes is the maximum length of a prompt, in code points, for any model.
 	MaxPromptRunes = 32_000
-	// MaxImages is the most images that one request can ask for.
+	// MaxImages is the maximum number of images that one request can ask for.
 	MaxImages = 4
-	// MaxReferences is the most reference images that one request can bring.
+	// MaxReferences is the maximum number of reference images in one request.
 	MaxReferences = 16
 )
 
 // Result is the answer to Generate.
 type Result struct {
 	Generation
-	Balance  *Balance // as of this generation's own settlement; nil unless Status is StatusSucceeded
-	Replayed bool     // answered from what was kept under the idempotency key, or of a call that was joined
+	Balance  *Balance // after the settlement of this generation; nil unless Status is StatusSucceeded
+	Replayed bool     // the answer is that of an earlier call, by the idempotency key or by Joining
 }
 
 // Status is how far a generation has come, as a user sees it.
 type Status string
 
-// A status moves forward only: queued, processing, then one of the other two for good.
+// The statuses. A status only moves forward: queued, processing, then succeeded or failed for good.
 const (
 	StatusQueued     Status = "queued"
 	StatusProcessing Status = "processing"
@@ -181,7 +183,7 @@ func Statuses() []Status {
 	return []Status{StatusQueued, StatusProcessing, StatusSucceeded, StatusFailed}
 }
 
-// Terminal reports whether s never changes again.
+// Terminal reports whether s is final: StatusSucceeded or StatusFailed.
 func (s Status) Terminal() bool { return s == StatusSucceeded || s == StatusFailed }
 
 // Generation is what a user sees of one generation.
@@ -194,23 +196,23 @@ type Generation struct {
 	Size             Size    // as asked for
 	Quality          Quality // as asked for
 	ReferenceCount   int     // without the mask
-	Masked           bool    // it came with a mask
+	Masked           bool    // the request had a mask
 	Ratio            Ratio
 	Tier             Tier
 	Options          Options
 	CreatedAt        time.Time
 	CompletedAt      time.Time // zero until Status is terminal
-	Images           []Image   // all that may be shown: with StatusProcessing those that are there for good already
-	Credits          Credits   // charged: the images' price. 0 until succeeded, and when failed
-	CreditsRequested Credits   // the price of all that was asked for
-	Failure          *Error    // why; only when failed
-	Favourite        bool      // its owner's; in process only, always false from package client
+	Images           []Image   // with StatusProcessing: those that are already certain to stay
+	Credits          Credits   // what the images cost; 0 unless Status is StatusSucceeded
+	CreditsRequested Credits   // the price of all images that were asked for
+	Failure          *Error    // only with StatusFailed
+	Favourite        bool      // its owner marked it; always false from package client
 }
 
 // Image is one stored image of a generation.
 type Image struct {
 	ID            ImageID
-	URL           string // absolute, from a Service that is reached over HTTP; in process "", see OpenImage
+	URL           string // absolute, from package client; "" in process, where Service.OpenImage opens it
 	CreatedAt     time.Time
 	Width, Height int
 	MediaType     string // image/png, image/jpeg or image/webp
@@ -226,36 +228,36 @@ type ImageFile struct {
 	CreatedAt time.Time
 }
 
-// ModelInfo is what a caller can know about a model.
+// ModelInfo describes a model to callers.
 type ModelInfo struct {
 	ID                string
-	Provider          string
-	Credits           map[Tier]Credits // per image
+	Provider          string           // its Name
+	Credits           map[Tier]Credits // the price of one image
 	Tiers             []Tier           // lowest first
 	Ratios            []Ratio          // RatioAuto first
 	MaxReferences     int
 	MaxImages         int
 	MaxPrompt         int // code points
 	MaxReferenceBytes int64
-	Aliases           []string // other names, for interfaces that take them; none from package client
+	Aliases           []string // other names that some interfaces accept, see engine.Model; none from package client
 
-	Formats     []Format     // that Options.Format can be
-	Backgrounds []Background // that Options.Background can be
+	Formats     []Format     // the possible values of Options.Format
+	Backgrounds []Background // the possible values of Options.Background
 	Mask        bool         // it takes a mask
-	MaxSeed     int64        // the highest Options.Seed; 0: it takes none
+	MaxSeed     int64        // the highest seed of an image; 0: it takes none
 }
 
-// Query selects from a user's generations. The zero value is the newest DefaultPageSize.
+// Query selects from a user's generations. The zero value selects the newest DefaultPageSize.
 type Query struct {
 	Limit  int          // 1 to MaxPageSize; 0: DefaultPageSize
-	After  GenerationID // continue behind this one; "": from the newest
+	After  GenerationID // only generations older than this one; "": from the newest
 	Status Status       // "": all
 
-	// Favourites leaves out all but the user's favourites. In process only: package client refuses it.
+	// Favourites selects only the user's favourites. In process only: package client refuses it.
 	Favourites bool
 }
 
-// Sizes of a page of generations.
+// Sizes of a page of generations or users.
 const (
 	DefaultPageSize = 20
 	MaxPageSize     = 100
@@ -267,18 +269,18 @@ type Page struct {
 	Next        GenerationID // the After of the next page; "": this is the last
 }
 
-// MaxAwait is the longest wait for the end of a generation.
+// MaxAwait is the maximum time for which Service.Await waits.
 const MaxAwait = time.Minute
 
-// Quote is what a request would be made as, and cost.
+// Quote says how a request would be carried out, and what it would cost.
 type Quote struct {
 	Model   string
 	Ratio   Ratio
 	Tier    Tier
 	N       int
-	Price   Credits // per image
-	Credits Credits // of all images that are asked for
-	Balance Balance // of the user, from which nothing was taken
+	Price   Credits // of one image
+	Credits Credits // the price of all N images
+	Balance Balance // the user's current balance
 }
 
 // ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.

@@ -50,13 +50,13 @@ func (s Size) Valid() bool {
 	return s.Auto() || (s.Width >= MinEdge && s.Width <= MaxEdge && s.Height >= MinEdge && s.Height <= MaxEdge)
 }
 
-// Area is the number of pixels.
+// Area returns the number of pixels; 0 for auto.
 func (s Size) Area() int { return s.Width * s.Height }
 
-// Aspect is width divided by height.
+// Aspect returns width divided by height; NaN for auto.
 func (s Size) Aspect() float64 { return float64(s.Width) / float64(s.Height) }
 
-// String returns what ParseSize reads.
+// String returns the form that ParseSize reads.
 func (s Size) String() string {
 	if s.Auto() {
 		return "auto"
@@ -76,7 +76,7 @@ func Ratios() []Ratio {
 		"21:9", "9:21", "2:1", "1:2", "3:1", "1:3"}
 }
 
-// Aspect is width divided by height; 0 for RatioAuto and for what is no ratio.
+// Aspect returns width divided by height; 0 for RatioAuto and for an invalid ratio.
 func (r Ratio) Aspect() float64 {
 	if r == RatioAuto {
 		return 0
@@ -90,8 +90,8 @@ func (r Ratio) Aspect() float64 {
 	return float64(a) / float64(b)
 }
 
-// NearestRatio returns the ratio, of those given, whose shape is nearest to that of s by absolute
-// logarithmic distance; the first of several equally near. It is RatioAuto if none has a shape.
+// NearestRatio returns the ratio among those given whose shape is nearest to that of s, by
+// [ShapeDistance]; the first one if several are equally near; RatioAuto if none has a shape.
 func NearestRatio(s Size, of []Ratio) Ratio {
 	nearest, least := RatioAuto, math.Inf(1)
 	for _, r := range of {
@@ -106,7 +106,7 @@ func NearestRatio(s Size, of []Ratio) Ratio {
 	return nearest
 }
 
-// ShapeDistance is how far apart two aspects are: the absolute logarithm of their quotient.
+// ShapeDistance returns how far apart two aspects are: the absolute logarithm of their quotient.
 func ShapeDistance(a, b float64) float64 { return math.Abs(math.Log(a / b)) }
 
 // Tier is a quality tier by resolution; it decides the price.
@@ -140,7 +140,7 @@ func TierOf(pixels int) Tier {
 	return Tier4K
 }
 
-// Pixels returns the least and the most pixels that a picture of the tier can have.
+// Pixels returns the smallest and the largest number of pixels of a picture of the tier.
 func (t Tier) Pixels() (least, most int) {
 	switch t {
 	case Tier2K:
@@ -151,7 +151,8 @@ func (t Tier) Pixels() (least, most int) {
 	return 1, maxOf1K
 }
 
-// Quality is the effort that a request asks for. It is not the tier, though it may choose it.
+// Quality is the effort that a request asks for. It is not the tier, but engine.Policy may derive
+// the tier from it.
 type Quality string
 
 // The qualities of the specification (section 4.3).
@@ -167,5 +168,5 @@ func Qualities() []Quality {
 	return []Quality{QualityAuto, QualityLow, QualityMedium, QualityHigh}
 }
 
-// Above reports whether t is a higher tier than o.
+// Above reports whether t is a higher tier than o. An unknown tier is below all others.
 func (t Tier) Above(o Tier) bool { return slices.Index(Tiers(), t) > slices.Index(Tiers(), o) }

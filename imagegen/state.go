@@ -12,17 +12,18 @@ import (
 // it.
 type State string
 
-// The states. docs/states.md draws them.
+// The states. docs/states.md has a diagram of them. "Invisible" means that the owner does not see
+// the generation.
 const (
-	StateGone       State = ""           // abandoned before it was charged: the store deletes it
-	StateCharging   State = "charging"   // intent recorded, charge in doubt; invisible
+	StateGone       State = ""           // abandoned before it was charged: the store deletes the record
+	StateCharging   State = "charging"   // the Intent is stored, the charge may have been made or not; invisible
 	StateQueued     State = "queued"     // charged, waits to be claimed
 	StateProcessing State = "processing" // an attempt is under way
-	StateSettling   State = "settling"   // outcome recorded, settlement in doubt; shown as processing
+	StateSettling   State = "settling"   // the outcome is stored, the charge may have been settled or not; shown as processing
 	StateSucceeded  State = "succeeded"
 	StateFailed     State = "failed"
-	StateErasing    State = "erasing" // erased for its owner, files may still lie there; invisible
-	StateErased     State = "erased"  // a skeleton for the books: no prompt, no images; invisible
+	StateErasing    State = "erasing" // the erasure has begun, files may still exist; invisible
+	StateErased     State = "erased"  // kept for the books, without prompt and images; invisible
 )
 
 // Visible reports whether the owner can see the generation.
@@ -40,7 +41,8 @@ func (r Record) Unsettled() bool {
 	return false
 }
 
-// Running reports whether somebody holds, or held, a lease to continue the record.
+// Running reports whether the record is in a state in which an engine holds a lease of it, to
+// continue the work.
 func (r Record) Running() bool {
 	switch r.State {
 	case StateCharging, StateProcessing, StateSettling, StateErasing:
@@ -49,8 +51,8 @@ func (r Record) Running() bool {
 	return false
 }
 
-// Status is what the owner sees of the state; "" if the record is invisible. Work that waits for
-// another attempt shows as processing: a status never goes backwards.
+// Status returns what the owner sees of the state; "" if the record is invisible. Work that waits
+// for a further attempt shows as processing: a status never goes backwards.
 func (r Record) Status() Status {
 	switch r.State {
 	case StateQueued:
@@ -68,75 +70,81 @@ func (r Record) Status() Status {
 	return ""
 }
 
-// Change is one step of a record. The types below are all there are.
+// Change is a change of a record, which [Record.Apply] makes. There are these: [Accept], [Abandon],
+// [Claim], [Recover], [SaveJob], [Show], [Release], [Outcome], [Delivery], [Favour], [Close], [Dispute],
+// [Resolve], [Erase], [Purge] and [Forget].
 type Change interface{ apply(r *Record) step }
 
 type (
-	// Accept takes in a record that has been charged: charging → processing, or queued when
+	// Accept accepts a record that has been charged: charging → processing, or → queued if it is
 	// asynchronous.
 	Accept struct{}
 	// Abandon drops a record that was not charged: charging → gone.
 	Abandon struct{}
-	// Claim begins a fresh attempt at a waiting record: queued → processing.
+	// Claim begins a new attempt at a waiting record: queued → processing.
 	Claim struct{}
-	// Recover begins a fresh attempt that shuts out the previous one; a running record stays in
-	// its state.
+	// Recover begins a new attempt, so that writes of the previous one fail with ErrStale. A
+	// [Record.Running] record stays in its state.
 	Recover struct{}
-	// SaveJob keeps the provider's handle of upstream work, while processing.
+	// SaveJob stores the provider's handle of upstream work; an empty Job removes it. The record
+	// stays processing.
 	SaveJob struct {
 		Job       []byte
-		Upstreams []string // of the provider; kept with a job only
+		Upstreams []string // the Model.Upstreams of the provider; ignored without a Job
 	}
-	// Show makes images visible before the end of the attempt, while processing. Shown images
-	// stay for good: no later attempt takes them back, and every Outcome includes them.
+	// Show makes images visible before the end of the attempt. The record stays processing.
+	// Shown images stay for good: no later attempt takes them back, and every Outcome includes
+	// them.
 	Show struct{ Images []StoredImage }
-	// Release puts asynchronous work back, due after Delay: processing → queued. Failed uses up a try,
-	// Resumed counts one more resumption of its job.
+	// Release puts asynchronous work back into the queue: processing → queued.
 	Release struct {
-		Delay   time.Duration
-		Failed  bool
-		Resumed bool
+		Delay   time.Duration // until the work is due again
+		Failed  bool          // the attempt uses up a try: it counts in Failures
+		Resumed bool          // the next attempt resumes the job: it counts in Resumptions
 	}
 	// Outcome records the result of the attempt: processing → settling. Images that were shown
-	// before are part of it, whether or not Images names them.
+	// before are part of it, whether or not Images contains them.
 	Outcome struct {
 		Images      []StoredImage
-		Failure     *Failure // why there is no image; unused if there is one
+		Failure     *Failure // why there is no image; ignored if there is one
 		At          time.Time
 		AccountType string // for the Balance of a synchronous answer
 		Undelivered bool   // the caller has hung up
-		// Cancelled ends a waiting record without an attempt: queued → settling, unless an
-		// upstream works on it.
+		// Cancelled ends a [Record.Cancellable] record without an attempt: queued → settling.
 		Cancelled bool
 	}
-	// Delivery notes whether the synchronous answer has yet to be received; succeeded stays succeeded.
+	// Delivery records whether the synchronous answer has still to be received, of a record
+	// with a JoinKey. The record stays succeeded.
 	Delivery struct{ Undelivered bool }
-	// Favour marks a succeeded generation as a favourite of its owner, or removes the mark.
+	// Favour marks a generation as a favourite of its owner, or removes the mark. The record
+	// stays succeeded.
 	Favour struct{ Favourite bool }
-	// Close ends a settled generation: settling → succeeded or failed. At is the time of the
-	// settlement, which can be later than that of the outcome.
+	// Close ends a generation after the settlement: settling → succeeded or failed. At is the
+	// time of the settlement, which can be later than that of the outcome.
 	Close struct {
 		Balance *Balance
 		At      time.Time
 	}
-	// Dispute is Close for a settlement that the ledger refuses for good. A record without an
-	// outcome fails at At: charging → failed.
+	// Dispute ends a generation whose settlement the ledger refuses for good: settling →
+	// succeeded or failed. A record whose charge is in doubt fails: charging → failed.
 	Dispute struct {
-		Detail  string // what the ledger said; at most MaxDetail bytes of it are kept
+		Detail  string // the ledger's error, of which at most MaxDetail bytes are kept
 		At      time.Time
 		Balance *Balance
 	}
-	// Resolve ends a dispute, once the charge is closed: as decided, or with everything given back.
+	// Resolve ends a dispute after the charge was closed. The record stays in its state. Refund
+	// says that all credits were given back.
 	Resolve struct{ Refund bool }
-	// Erase begins an erasure; prompt and references go at once: succeeded or failed → erasing. A
-	// hash of the idempotency key stays, unless the generation is Aged: it reserves no key any
-	// more, and since nobody asked for the erasure, the audit trail gets no row.
+	// Erase begins an erasure, and removes prompt and references at once: succeeded or failed →
+	// erasing. A hash of the idempotency key stays. Aged says that the generation is erased for
+	// its age and not on request: then no hash stays, since the key is no longer reserved, and
+	// the audit trail gets no row.
 	Erase struct{ Aged bool }
-	// Purge records that the files are gone: erasing → erased.
+	// Purge records that the files have been removed: erasing → erased.
 	Purge struct{}
-	// Forget removes from a failed record the prompt and everything else that tells what was
-	// asked for, except the names of the references; from an erased one, the hash of its
-	// idempotency key. The state stays. It is for when the key is no longer reserved.
+	// Forget removes from a failed record the prompt and everything else that reveals the
+	// request, except the identifiers of the references; from an erased record, the hash of its
+	// idempotency key. The state stays. Use it when the key is no longer reserved.
 	Forget struct{}
 )
 
@@ -149,9 +157,10 @@ const (
 	changed
 )
 
-// Apply is the only way in which a record changes. Stores call it inside their
-// transaction. If didChange is false and err is nil, there is nothing to write: the
-// record already is what the caller wants, or it has ended and the change came too late.
+// Apply applies a change to the given attempt at a record, and is the only way in which a record
+// changes. Stores call it inside their transaction. If didChange is false and err is nil, there is
+// nothing to write: the record already is what the caller wants, or it has ended and the change
+// came too late.
 //
 // ErrStale: another attempt has taken over. ErrTransition: the state does not allow the
 // change. A [Violation]: the record would no longer pass [Record.Check]. With an error

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Usage sums up charges of one day, one model and one API key, or of all those that a
-// [UsageQuery] does not tell apart.
+// Usage sums up charges of one day, one model and one API key. By a property that a [UsageQuery]
+// does not group by, it sums up all charges.
 type Usage struct {
-	Day   time.Time // midnight, in UTC, of the day of the charges; zero: of all days
-	Model string    // "": of all models
-	Key   KeyID     // "": of all keys, or of none: in process, or the console
+	Day   time.Time // midnight, in UTC, of the day of the charges; zero: all days
+	Model string    // "": all models
+	Key   KeyID     // "": all keys; if grouped by key: charges without a key, made in process or in the console
 	UsageSums
 }
 
@@ -22,15 +22,15 @@ type Usage struct {
 // charge, whenever it is settled.
 type UsageSums struct {
 	Charged     Credits // taken when the work was accepted
-	Refunded    Credits // of that, what came back
-	Spent       Credits // of that, what was spent for good
+	Refunded    Credits // the part of Charged that was given back
+	Spent       Credits // the part of Charged that was spent for good
 	Images      int     // that were paid for
 	Generations int     // that were charged
-	Failed      int     // of those, the ones settled to nothing without being cancelled
-	Cancelled   int     // of those, the ones that their owner cancelled; they count as Failed if the Ledger takes no part in the Store's commits
+	Failed      int     // generations whose charge was settled to 0, except cancelled ones
+	Cancelled   int     // generations that their owner cancelled; they count as Failed if the Ledger takes no part in the Store's commits
 }
 
-// Plus returns the sums of both.
+// Plus returns the sum of s and o, field by field.
 func (s UsageSums) Plus(o UsageSums) UsageSums {
 	return UsageSums{Charged: s.Charged + o.Charged, Refunded: s.Refunded + o.Refunded, Spent: s.Spent + o.Spent,
 		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
@@ -51,26 +51,26 @@ func UsageGroups() []UsageGroup { return []UsageGroup{UsageByDay, UsageByModel, 
 
 // Limits on one answer about usage.
 const (
-	// MaxUsageDays is the longest range of days.
+	// MaxUsageDays is the maximum number of days of a UsageQuery.
 	MaxUsageDays = 366
-	// MaxUsageRows is the most rows of an answer.
+	// MaxUsageRows is the maximum number of rows of an answer.
 	MaxUsageRows = 10_000
 )
 
 // UsageQuery asks for usage. The zero value is one row with the sums of the last 30 days.
 type UsageQuery struct {
-	From, To time.Time    // the first day and the last, both included, each in UTC. To zero: today; From zero: 29 days before To
-	By       []UsageGroup // what is told apart; empty: nothing
+	From, To time.Time    // the first and the last day, both included, in UTC. To zero: today; From zero: 29 days before To
+	By       []UsageGroup // the properties to group by; empty: one row for everything
 }
 
-// UsageReport is the answer to a UsageQuery, whose days it fills in.
+// UsageReport is the answer to a UsageQuery. It contains the query with From and To filled in.
 type UsageReport struct {
 	UsageQuery
-	Rows []Usage // by day, model and key
+	Rows []Usage // in the order of day, model and key
 }
 
-// Days returns q with its days filled in, as midnights in UTC. ErrInvalidRequest: the
-// range ends before it begins or is longer than MaxUsageDays, or By has an unknown
+// Days returns q with From and To filled in, as midnights in UTC. ErrInvalidRequest: the
+// range ends before it begins or is longer than MaxUsageDays, or By contains an unknown
 // UsageGroup.
 func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	if q.To.IsZero() {
@@ -95,14 +95,13 @@ func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	return q, nil
 }
 
-// UsageDay returns the midnight, in UTC, of the day of a time, and never one before
-// 1970-01-01.
+// UsageDay returns midnight, in UTC, of the day of at; 1970-01-01 for an earlier time.
 func UsageDay(at time.Time) time.Time {
 	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
 }
 
-// Sum groups rows and orders them by day, model and key. ErrInvalidRequest: there would
-// be more than MaxUsageRows.
+// Sum groups rows by q.By, and orders them by day, model and key. It does not look at From and
+// To. ErrInvalidRequest: there would be more than MaxUsageRows.
 func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 	groups := make(map[Usage]UsageSums) // by what is told apart
 	for r := range rows {

@@ -14,42 +14,48 @@ import (
 // on concurrency, durability and contexts holds here too.
 type AccountStore interface {
 	// CreateUser adds a user. ErrExists: another user has the ID or the name.
+	// ErrInvalidRequest: the ID is not Valid.
 	CreateUser(ctx context.Context, u User) error
 	// User returns a user; UserByName finds it by name. ErrNotFound.
 	User(ctx context.Context, id UserID) (User, error)
 	UserByName(ctx context.Context, name string) (User, error)
-	// Users lists all users by name.
+	// Users lists all users in the order of their names.
 	Users(ctx context.Context) ([]User, error)
 	// SetAccountType changes the account type. ErrNotFound.
 	SetAccountType(ctx context.Context, id UserID, accountType string) error
-	// DisableUser makes all keys of the user count as revoked, and refuses everything that
-	// would be created for the user, from now on and for good. The first call's time
-	// stays. ErrNotFound.
+	// DisableUser makes all keys of the user count as revoked, and makes Create refuse
+	// every new record of the user, for good. A repeated call does not change the time.
+	// ErrNotFound.
 	DisableUser(ctx context.Context, id UserID, at time.Time) error
-	// SuspendUser refuses new charges to the user until ResumeUser: Create fails with
-	// [User.RefusesCharge]. Everything else goes on, and a repeated request is still
-	// answered by its idempotency key. The first call's time stays. ErrNotFound.
+	// SuspendUser refuses new charges to the user until ResumeUser: Create fails with the
+	// error of [User.RefusesCharge]. Everything else goes on, and a repeated request still
+	// gets the answer under its idempotency key. A repeated call does not change the time.
+	// ErrNotFound.
 	SuspendUser(ctx context.Context, id UserID, at time.Time) error
 	// ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 	ResumeUser(ctx context.Context, id UserID) error
 
 	// CreateKey adds a key. ErrExists: another key has its identifier or its hash.
+	// ErrInvalidRequest: the user is not Valid, or the limits do not pass Check.
 	CreateKey(ctx context.Context, k Key) error
-	// KeyByHash finds a key by the SHA-256 of the raw key. ErrNotFound.
+	// KeyByHash finds a key by the SHA-256 of the raw key, even if it is revoked or has
+	// expired. ErrNotFound.
 	KeyByHash(ctx context.Context, hash [32]byte) (Key, error)
 	// Keys lists the user's keys, oldest first.
 	Keys(ctx context.Context, u UserID) ([]Key, error)
-	// RevokeKey revokes a key for good and returns it. The first call's time stays.
-	// ErrNotFound.
+	// RevokeKey revokes a key for good and returns it. A repeated call does not change the
+	// time. ErrNotFound.
 	RevokeKey(ctx context.Context, id KeyID, at time.Time) (Key, error)
 	// SetKeyLimits replaces the limits of a key and returns it. What the key has used so
-	// far counts against the new limits. ErrNotFound.
+	// far counts against the new limits. ErrNotFound. ErrInvalidRequest: the limits do not
+	// pass Check.
 	SetKeyLimits(ctx context.Context, id KeyID, l KeyLimits) (Key, error)
-	// TouchKeys records when keys were last used. A crash may lose some of it.
+	// TouchKeys records when keys were last used, and ignores unknown keys. A crash may
+	// lose the latest times.
 	TouchKeys(ctx context.Context, used map[KeyID]time.Time) error
 }
 
-// DefaultAccountType is the account type of a user for whom no other was set.
+// DefaultAccountType is the account type of a user for whom none was set.
 const DefaultAccountType = "FREE"
 
 // User owns keys, credits and generations.
@@ -71,25 +77,26 @@ func (u User) RefusesCharge() error {
 	return RefuseCharge("this account is suspended, and nothing was charged; ask the operator of this service")
 }
 
-// UserQuery selects from the users. The zero value is the first DefaultPageSize by name.
+// UserQuery selects users in the order of their names. The zero value selects the first
+// DefaultPageSize.
 type UserQuery struct {
 	Limit    int    // 1 to MaxPageSize; 0: DefaultPageSize
-	After    string // continue behind this name; "": from the first
-	Contains string // only names with this in them, whatever its case; "": all
+	After    string // only names after this one; "": from the first
+	Contains string // only names that contain this, ignoring case; "": all
 }
 
-// Matches reports whether q selects users of that name.
+// Matches reports whether a name contains q.Contains.
 func (q UserQuery) Matches(name string) bool {
 	return q.Contains == "" || strings.Contains(strings.ToLower(name), strings.ToLower(q.Contains))
 }
 
-// UserPage is one page of users, by name.
+// UserPage is one page of users, in the order of their names.
 type UserPage struct {
 	Users []User
 	Next  string // the After of the next page; "": this is the last
 }
 
-// Key is an API key as it is stored. The raw key is not: it is shown once, when the key is made.
+// Key is an API key as it is stored. The raw key is not stored: it is shown once, when the key is made.
 type Key struct {
 	ID         KeyID
 	User       UserID
@@ -103,8 +110,8 @@ type Key struct {
 	Limits     KeyLimits // zero: none
 }
 
-// Refuses returns why the key cannot be used at that time; nil if it can. ErrInvalidKey:
-// it is revoked, or the user is disabled; this wins over ErrExpiredKey.
+// Refuses returns nil if the key of u can be used at that time. ErrInvalidKey: the key is
+// revoked, or u is disabled. ErrExpiredKey: it has only expired.
 func (k Key) Refuses(u User, at time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
@@ -115,19 +122,20 @@ func (k Key) Refuses(u User, at time.Time) error {
 	return nil
 }
 
-// KeyLimits bound what one API key can be used for. A limit of 0 is off. Credits are
-// charges minus refunds, booked to the day of the charge in UTC.
+// KeyLimits bound what one API key can be used for; 0 means no limit. Credits count charges
+// minus refunds. A refund counts on the day of its charge. Days and months are in UTC.
 type KeyLimits struct {
 	Credits Credits // in all
-	Daily   Credits // on a day
-	Monthly Credits // in a month
+	Daily   Credits // on one day
+	Monthly Credits // in one calendar month
 	AtOnce  int     // generations of the key that have not ended
 }
 
-// MaxAtOnce is the highest limit of requests at once.
+// MaxAtOnce is the maximum of KeyLimits.AtOnce.
 const MaxAtOnce = 1_000_000
 
-// Check returns an ErrInvalidRequest unless each limit is 0 or can be kept.
+// Check returns an ErrInvalidRequest if a limit is negative or exceeds its maximum: MaxCredits,
+// or MaxAtOnce for AtOnce.
 func (l KeyLimits) Check() error {
 	for _, c := range []struct {
 		name  string
@@ -143,7 +151,7 @@ func (l KeyLimits) Check() error {
 	return nil
 }
 
-// KeyUse is what counts against the limits of a key.
+// KeyUse is what currently counts against the limits of a key.
 type KeyUse struct {
 	Credits Credits // in all
 	Daily   Credits // today
@@ -154,9 +162,9 @@ type KeyUse struct {
 // busyKey is the RetryAfter for a key that has as many requests at once as it may have.
 const busyKey = 2 * time.Second
 
-// Exceeds returns why the key, after so much use, cannot be charged cost more; nil if it
-// can. ErrRateLimited: it has as many requests at once as it may have.
-// ErrInsufficientCredits: a limit of credits, which the message names.
+// Exceeds returns nil if a charge of cost stays within the limits of the key, of which used
+// counts already. ErrRateLimited: the key has as many generations at once as it may have.
+// ErrInsufficientCredits: the charge exceeds a limit of credits, which the message names.
 func (k Key) Exceeds(used KeyUse, cost Credits) error {
 	if k.Limits.AtOnce > 0 && used.AtOnce >= k.Limits.AtOnce {
 		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
@@ -182,7 +190,7 @@ func (k Key) told() string {
 	return fmt.Sprintf("the API key %q (%s)", k.Name, k.ID)
 }
 
-// Secret is a string that is hidden when it is printed, logged or encoded.
+// Secret is a string that is shown as "[redacted]" when it is printed, logged or encoded.
 type Secret string
 
 const redacted = "[redacted]"

@@ -122,10 +122,10 @@ func TestPasswordFileRefused(t *testing.T) {
 		mode       os.FileMode
 		want       []string
 	}{
-		{"others can read it", password, 0o644, []string{"the password file does not do: others can read or change", "0644", "chmod 600"}},
+		{"others can read it", password, 0o644, []string{"the password file cannot be used: others can read or change", "0644", "chmod 600"}},
 		{"too short", "hunter2\n" + password, 0o600, []string{`operator "operator"`, "at least 12 characters; this one has 7"}},
 		{"empty", "", 0o600, []string{"this one has 0"}},
-		{"missing", "-", 0, []string{"the password file does not do: open"}},
+		{"missing", "-", 0, []string{"the password file cannot be used: open"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

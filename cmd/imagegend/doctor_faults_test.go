@@ -229,7 +229,7 @@ func faultsOfTheNetwork() []fault {
 		{"addresses that follow the caller", func(t *testing.T, p *patient) { p.fake("--addr", "0.0.0.0:0") },
 			"base url", "warn", "Host", "--base-url"},
 		{"a public address without TLS", func(t *testing.T, p *patient) { p.fake("--base-url", "http://images.example.com") },
-			"base url", "warn", "in clear", "https"},
+			"base url", "warn", "in the clear", "https"},
 		{"a proxy that nobody trusts", func(t *testing.T, p *patient) { p.fake("--base-url", "https://images.example.com") },
 			"proxy headers", "warn", "those of nobody count", "--trusted-proxy"},
 		{"every proxy is trusted", func(t *testing.T, p *patient) {

@@ -13,9 +13,9 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
-// The first SIGINT or SIGTERM ends ctx, and the command ends in order: a server drains. NotifyContext swallows
-// signals until stop is called, so stop runs as soon as ctx ends. A second signal then has its default effect, unless
-// a drain listens for it.
+// The first SIGINT or SIGTERM ends ctx, and the command ends in order: a server drains. NotifyContext catches signals
+// until stop is called, so stop runs as soon as ctx ends. A second signal then has its default effect, unless a drain
+// listens for it.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Accounts manages users and their keys. It is safe for concurrent use. Its errors are those of a
-// [imagegen.Service].
+// Accounts manages users and their keys. It is safe for concurrent use. As for an
+// [imagegen.Service], every error is an *imagegen.Error or that of a context.
 type Accounts struct {
 	store imagegen.Store
 	now   func() time.Time
@@ -22,15 +22,16 @@ type Accounts struct {
 	used  *keyUse
 }
 
-// New returns the accounts of a store. ids makes their identifiers; now is the current
-// time.
+// New returns the accounts of a store. ids makes the identifiers of new users and keys; now
+// returns the current time. A program with an engine uses engine.Engine.Accounts instead.
 func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Accounts {
 	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
 }
 
-// CreateUser adds a user. accountType "" means DefaultAccountType; lower-case letters in
-// it become upper-case. ErrInvalidRequest; if the name is taken, the error is also an
-// ErrExists.
+// CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around
+// it. accountType is 1 to 64 letters A-Z, digits and underscores; lower-case letters become
+// upper-case; "" means DefaultAccountType. ErrInvalidRequest: one of the two is not valid, or the
+// name is taken; the error is then also an ErrExists.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
 	now := a.now()
 	accountType, err := parseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
@@ -56,14 +57,15 @@ func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, 
 	return u, imagegen.ToUserError(err)
 }
 
-// Users lists all users by name.
+// Users lists all users in the order of their names.
 func (a *Accounts) Users(ctx context.Context) ([]imagegen.User, error) {
 	us, err := a.store.Users(ctx)
 	return us, imagegen.ToUserError(err)
 }
 
-// UserPage lists users page by page. If few of very many users match, a page can hold
-// fewer than q.Limit users, or none, although others follow.
+// UserPage returns one page of users. If few of very many users match, it can have fewer than
+// q.Limit users, or none, although others follow: look at Next. ErrInvalidRequest: q.Limit is out
+// of range.
 func (a *Accounts) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
 	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
 	if q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
@@ -93,7 +95,7 @@ func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
 }
 
 // SetAccountType changes a user's account type; lower-case letters in it become
-// upper-case. ErrInvalidRequest, ErrNotFound.
+// upper-case. ErrInvalidRequest: the type is not valid, see CreateUser. ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
 	accountType, err := parseAccountType(accountType)
 	if err != nil {
@@ -102,15 +104,15 @@ func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accou
 	return imagegen.ToUserError(a.store.SetAccountType(ctx, id, accountType))
 }
 
-// DisableUser makes all keys of a user invalid, for good. From then on nothing is
-// generated for the user, however it is asked for. What the user owns stays. ErrNotFound.
+// DisableUser disables a user for good: all keys become invalid, and every new Generate fails, also
+// in process. Credits and generations of the user stay. ErrNotFound.
 func (a *Accounts) DisableUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.DisableUser(ctx, id, a.now()))
 }
 
-// SuspendUser refuses new charges to a user with ErrChargeRefused until ResumeUser,
-// however they are asked for. Keys and sign-ins can still read, and running work ends as
-// usual. ErrNotFound.
+// SuspendUser suspends a user until ResumeUser: every new Generate fails with ErrChargeRefused, also
+// in process. Everything can still be read with the user's keys and sign-ins, and running work ends
+// as usual. ErrNotFound.
 func (a *Accounts) SuspendUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.SuspendUser(ctx, id, a.now()))
 }

@@ -6,25 +6,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Actor is who does something to the service, for the audit trail. It grants no rights:
-// what somebody may do is decided before.
+// Actor is who performs an act, for the audit trail. It grants no rights: the caller checks before
+// what somebody may do.
 type Actor struct {
-	Via     string          // the way it came: ViaCommand, ViaSocket, ViaConsole, ViaService, or a name that an embedder chooses
-	Name    string          // a user's name in the console; that of the system's user on a command line
-	User    imagegen.UserID // in the console
-	Address string          // where it came from; "": this host
+	Via     string          // how the act was requested: one of the constants such as ViaConsole, or a name of your own
+	Name    string          // with ViaConsole the user's name, with ViaOps the key's identifier, else the system's user
+	User    imagegen.UserID // with ViaConsole
+	Address string          // the network address of the actor; "": this host
 }
 
-// The ways in which an administrative act can be made.
+// The ways in which an act can be requested.
 const (
-	ViaCommand = "command" // a command that opened the database itself
-	ViaSocket  = "socket"  // a command that asked the running server
+	ViaCommand = "command" // by a command that opened the database itself
+	ViaSocket  = "socket"  // by a command, through the running server
 	ViaConsole = "console"
-	ViaOps     = "ops"     // a program with an operator key, whose identifier is the name
-	ViaService = "service" // the server of its own accord
+	ViaOps     = "ops"     // by a program with an operator key
+	ViaService = "service" // by the server itself
 )
 
-// String returns the way and the name, such as console:alice.
+// String returns Via and Name, such as console:alice; "" for the zero Actor.
 func (a Actor) String() string {
 	if a == (Actor{}) {
 		return ""
@@ -34,14 +34,14 @@ func (a Actor) String() string {
 
 type actorKey struct{}
 
-// WithActor returns a context that carries who acts. Stores write that name into the
-// audit trail for everything that is done with the context.
+// WithActor returns a context that carries an actor. Stores write the actor into the audit trail
+// for every act with this context.
 func WithActor(ctx context.Context, a Actor) context.Context {
 	return context.WithValue(ctx, actorKey{}, a)
 }
 
-// ActorOf returns the actor of a context. The zero Actor means that nobody was named; a
-// program that embeds the engine need not name anybody.
+// ActorOf returns the actor of a context; the zero Actor if there is none. A program that embeds
+// the engine need not name actors.
 func ActorOf(ctx context.Context) Actor {
 	a, _ := ctx.Value(actorKey{}).(Actor)
 	return a

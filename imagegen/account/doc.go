@@ -1,7 +1,5 @@
-// Package account is about the people of a service: users and their API keys, how they
-// sign in to the console, the keys of operators' programs, and the audit trail. A secret
-// is shown once, when it is made; only its hash is stored.
-//
-// Accounts and OperatorKeys hold the rules. LoginStore, OperatorKeyStore and TrailStore
-// are what a store keeps for them in addition to [imagegen.Store].
+// Package account manages users and their API keys, and the keys of operators' programs. It also
+// defines what a store keeps about them in addition to [imagegen.Store]: how users sign in to the
+// console (LoginStore), operator keys (OperatorKeyStore), and the audit trail (TrailStore). The raw
+// key is shown once, when it is made; only its hash is stored.
 package account

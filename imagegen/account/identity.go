@@ -8,8 +8,8 @@ import (
 
 // Identity connects a user with an account at an identity provider, by OpenID Connect.
 type Identity struct {
-	Issuer    string // the provider
-	Subject   string // the identifier there, which never changes, as names and addresses may
+	Issuer    string // the identity provider
+	Subject   string // the identifier of the account at the issuer; unlike a name or an address, it never changes
 	User      imagegen.UserID
 	CreatedAt time.Time
 }

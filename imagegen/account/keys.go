@@ -26,14 +26,15 @@ const (
 	keyDisplay      = 6 // characters behind the prefix, for display
 )
 
-// MintKey makes a key for a user and returns the raw key, which is not stored anywhere.
-// expires zero means never. ErrInvalidRequest: the name cannot be used, or the expiry is
-// in the past or after the year 2262.
+// MintKey makes a key for a user and returns the raw key, which is not stored anywhere. The user
+// need not exist in the store. name may be empty; otherwise the rules of CreateUser apply, but
+// several keys may have the same name. expires zero means never. ErrInvalidRequest: the user or the
+// name is not valid, or the expiry is in the past or after the year 2262.
 func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time) (imagegen.Secret, imagegen.Key, error) {
 	return a.MintLimitedKey(ctx, u, name, expires, imagegen.KeyLimits{})
 }
 
-// MintLimitedKey is MintKey for a key with limits. ErrInvalidRequest also if a limit is
+// MintLimitedKey is MintKey for a key with limits. ErrInvalidRequest: also if a limit is
 // out of range.
 func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	now := a.now()
@@ -84,9 +85,9 @@ func (a *Accounts) RevokeKey(ctx context.Context, id imagegen.KeyID) (imagegen.K
 	return k, imagegen.ToUserError(err)
 }
 
-// LimitKey replaces the limits of a key; the zero KeyLimits removes them. It takes effect
-// at once, and what the key has already used counts. ErrNotFound; ErrInvalidRequest if a
-// limit is out of range.
+// LimitKey replaces the limits of a key; the zero KeyLimits removes them. The new limits take
+// effect at once, and what the key has already used counts against them. ErrNotFound.
+// ErrInvalidRequest: a limit is out of range.
 func (a *Accounts) LimitKey(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
 	k, err := a.store.SetKeyLimits(ctx, id, l)
 	return k, imagegen.ToUserError(err)
@@ -94,7 +95,7 @@ func (a *Accounts) LimitKey(ctx context.Context, id imagegen.KeyID, l imagegen.K
 
 // Authenticate returns the key that belongs to a raw key. ErrMissingKey: raw is empty.
 // ErrInvalidKey: the key is malformed, unknown or revoked, or its user is disabled.
-// ErrExpiredKey.
+// ErrExpiredKey: it has expired.
 func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, error) {
 	if raw == "" {
 		return imagegen.Key{}, imagegen.ErrMissingKey
@@ -110,7 +111,7 @@ func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, 
 }
 
 // KeyByHash returns the key with that hash if it can be used now. Its errors are those of
-// Authenticate.
+// Authenticate. Unlike Authenticate, it does not count as a use of the key.
 func (a *Accounts) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
 	k, err := a.store.KeyByHash(ctx, hash)
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -182,6 +183,6 @@ func (u *keyUse) take() map[imagegen.KeyID]time.Time {
 	return last
 }
 
-// KeysUsed returns when keys were last used, for those that were used since the previous
-// call.
+// KeysUsed returns the keys that were used since the previous call of KeysUsed, and when each was
+// last used. The engine calls it, to store those times.
 func (a *Accounts) KeysUsed() map[imagegen.KeyID]time.Time { return a.used.take() }

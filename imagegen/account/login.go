@@ -17,32 +17,31 @@ const (
 	RoleOperator Role = "operator"
 )
 
-// Login is how a user signs in to the console.
+// Login is the role of a user in the console, and the hash of the password.
 type Login struct {
 	User      imagegen.UserID
 	Role      Role
-	Password  string // argon2id in PHC form; "": none yet
+	Password  string // an argon2id hash in PHC format; "": no password yet
 	ChangedAt time.Time
 }
 
-// SignIn is one browser in which a user is signed in.
+// SignIn is a user's session in one browser.
 type SignIn struct {
-	Hash      [32]byte // SHA-256 of what the browser holds
+	Hash      [32]byte // SHA-256 of the secret in the browser's cookie
 	User      imagegen.UserID
 	CreatedAt time.Time
-	SeenAt    time.Time // may lag behind by a minute
-	Agent     string    // how the browser describes itself
+	SeenAt    time.Time // when it was last used; may lag behind by a minute
+	Agent     string    // a description of the browser
 	// ConfirmedAt is when the user last proved their identity in this browser; zero:
-	// never, they signed in by a link.
+	// never, since they signed in by a link.
 	ConfirmedAt time.Time
 }
 
-// Invitation lets whoever has its link choose a user's password, once. An invitation
-// without a user also lets them choose the name: that is how the first operator is set
-// up.
+// Invitation belongs to a one-time link, with which its holder chooses a user's password or signs
+// in. An invitation without a user is for the first operator, who also chooses the user's name.
 type Invitation struct {
 	Hash      [32]byte        // SHA-256 of the secret in the link
-	User      imagegen.UserID // "": a user is yet to be created
+	User      imagegen.UserID // "": the user will be created
 	Role      Role
 	ExpiresAt time.Time
 }
@@ -51,18 +50,17 @@ type Invitation struct {
 // passkeys and identities. It is optional; only the console needs it. The contract of
 // [imagegen.Store] on concurrency, durability and contexts holds here too.
 type LoginStore interface {
-	// Login returns how a user signs in. ErrNotFound.
+	// Login returns the login of a user. ErrNotFound.
 	Login(ctx context.Context, u imagegen.UserID) (Login, error)
-	// SetLogin adds or replaces a login. When the password changes, all sign-ins of the user end.
+	// SetLogin adds or replaces a login. If the password changes, all sign-ins of the user end.
 	SetLogin(ctx context.Context, l Login) error
-	// Operators returns how many logins with RoleOperator have a password, without those
-	// of users that the same store knows to be disabled.
+	// Operators returns how many logins with RoleOperator have a password. It does not count
+	// users whom the same store knows to be disabled.
 	Operators(ctx context.Context) (int, error)
 
-	// CreateSignIn adds a sign-in.
+	// CreateSignIn adds a sign-in. Repeating it succeeds.
 	CreateSignIn(ctx context.Context, s SignIn) error
-	// SignIn returns a sign-in, even if it is too old: the caller decides that.
-	// ErrNotFound.
+	// SignIn returns a sign-in, however old it is: the caller checks its age. ErrNotFound.
 	SignIn(ctx context.Context, hash [32]byte) (SignIn, error)
 	// SignIns lists the user's sign-ins, oldest first.
 	SignIns(ctx context.Context, u imagegen.UserID) ([]SignIn, error)
@@ -71,23 +69,23 @@ type LoginStore interface {
 	TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error
 	// ConfirmSignIn records when the user of a sign-in last proved who they are. ErrNotFound.
 	ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error
-	// EndSignIns ends the named sign-ins of the user, or all of them if none is named. It
-	// succeeds if there are none.
+	// EndSignIns ends the sign-ins of the user that have the given hashes, or all of them
+	// without hashes. It succeeds if there are none.
 	EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error
-	// EndSignInsBefore ends sign-ins that were last seen before seen, or created before created.
+	// EndSignInsBefore ends the sign-ins of all users that were last used before seen, or
+	// created before created.
 	EndSignInsBefore(ctx context.Context, seen, created time.Time) error
 
 	// CreateInvitation adds an invitation and removes an earlier one for the same user.
 	CreateInvitation(ctx context.Context, i Invitation) error
-	// Invitation returns an invitation. ErrNotFound: there is none, or it has expired at
-	// now.
+	// Invitation returns an invitation. ErrNotFound: there is none, or it has expired by now.
 	Invitation(ctx context.Context, hash [32]byte, now time.Time) (Invitation, error)
 	// TakeInvitation returns an invitation and removes it. Of several concurrent calls
 	// exactly one succeeds. ErrNotFound as for Invitation.
 	TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (Invitation, error)
 
-	// CreatePasskey adds a passkey. Repeating it succeeds. ErrExists: any user has another
-	// passkey with its identifier.
+	// CreatePasskey adds a passkey. Repeating it succeeds. ErrExists: this or another user has
+	// another passkey with its identifier.
 	CreatePasskey(ctx context.Context, p Passkey) error
 	// Passkeys lists the user's passkeys, oldest first.
 	Passkeys(ctx context.Context, u imagegen.UserID) ([]Passkey, error)
@@ -96,8 +94,8 @@ type LoginStore interface {
 	// the passkey; nothing is recorded. An authenticator that does not count sends 0 each
 	// time.
 	UsePasskey(ctx context.Context, id PasskeyID, uses uint32, at time.Time) error
-	// RemovePasskeys removes the named passkeys of the user, or all of them if none is
-	// named. It returns how many it removed.
+	// RemovePasskeys removes the passkeys of the user that have the given identifiers, or all
+	// of them without identifiers. It returns how many it removed.
 	RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...PasskeyID) (int, error)
 
 	// CreateIdentity adds an identity. Repeating it succeeds. ErrExists: it belongs to

@@ -9,22 +9,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Scope is a part of what an operator can do.
+// Scope is one kind of what an operator can do.
 type Scope string
 
 // The scopes.
 const (
 	ScopeRead    Scope = "read"    // see users, keys, credits, generations without their prompts, the audit trail and the state of the service
-	ScopeUsers   Scope = "users"   // create, change and disable users, make and revoke their API keys
+	ScopeUsers   Scope = "users"   // create, change, suspend and disable users; make, limit and revoke their API keys
 	ScopeCredits Scope = "credits" // grant credits and take them back
 	ScopeData    Scope = "data"    // read prompts, erase generations, settle disputes, audit, back up
-	ScopeAll     Scope = "all"     // everything, also what no other scope allows
+	ScopeAll     Scope = "all"     // everything, including what no other scope allows
 )
 
-// ScopeNames lists all scopes.
+// ScopeNames lists every scope.
 func ScopeNames() []Scope { return []Scope{ScopeRead, ScopeUsers, ScopeCredits, ScopeData, ScopeAll} }
 
-// Scopes are several scopes separated by commas, such as "credits,read".
+// Scopes is a list of scopes separated by commas, such as "credits,read".
 type Scopes string
 
 // parseScopes reads scopes and puts them in order. ErrInvalidRequest: there is none, or one that does not exist.
@@ -50,14 +50,14 @@ func joined(scopes []Scope) string {
 	return strings.Join(names, ", ")
 }
 
-// Allow reports whether s contains a scope; ScopeAll contains every scope.
+// Allow reports whether s contains a scope or ScopeAll.
 func (s Scopes) Allow(scope Scope) bool {
 	all := strings.Split(string(s), ",")
 	return slices.Contains(all, string(scope)) || slices.Contains(all, string(ScopeAll))
 }
 
-// OperatorKey lets a program do what an operator does, within its scopes. Only its hash
-// is stored; the key itself is shown once, when it is made.
+// OperatorKey is a key with which a program does what an operator can do, within its scopes. Only
+// its hash is stored; the raw key is shown once, when it is made.
 type OperatorKey struct {
 	ID        imagegen.OperatorKeyID
 	Name      string   // what it is for
@@ -78,15 +78,15 @@ func (k OperatorKey) refuses(at time.Time) error {
 // optional. The contract of [imagegen.Store] on concurrency, durability and contexts
 // holds here too, and that of [TrailStore] on acts.
 type OperatorKeyStore interface {
-	// CreateOperatorKey adds a key. It succeeds if the same key with the same hash exists.
-	// ErrExists: another key has its identifier or its hash.
+	// CreateOperatorKey adds a key. Repeating it succeeds. ErrExists: another key has its
+	// identifier or its hash.
 	CreateOperatorKey(ctx context.Context, k OperatorKey) error
 	// OperatorKeyByHash finds a key by the SHA-256 of the raw key, even if it is revoked
 	// or has expired. ErrNotFound.
 	OperatorKeyByHash(ctx context.Context, hash [32]byte) (OperatorKey, error)
 	// OperatorKeys lists all keys, oldest first.
 	OperatorKeys(ctx context.Context) ([]OperatorKey, error)
-	// RevokeOperatorKey revokes a key for good and returns it. The first call's time
-	// stays. ErrNotFound.
+	// RevokeOperatorKey revokes a key for good and returns it. A repeated call does not change
+	// the time. ErrNotFound.
 	RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (OperatorKey, error)
 }

@@ -13,22 +13,24 @@ import (
 const keyOps = "img_ops_"
 
 // OperatorKeys manages the keys with which programs act as operators. It is safe for
-// concurrent use. Its errors are those of an [imagegen.Service].
+// concurrent use. As for an [imagegen.Service], every error is an *imagegen.Error or that of a
+// context.
 type OperatorKeys struct {
 	store OperatorKeyStore
 	ids   *imagegen.IDs
 	now   func() time.Time
 }
 
-// NewOperatorKeys returns the operator keys of a store. ids makes their identifiers; now
-// is the current time.
+// NewOperatorKeys returns the operator keys of a store. ids makes the identifiers of new keys; now
+// returns the current time.
 func NewOperatorKeys(store OperatorKeyStore, ids *imagegen.IDs, now func() time.Time) *OperatorKeys {
 	return &OperatorKeys{store, ids, now}
 }
 
-// Mint makes a key and returns the raw key, which is not stored anywhere. The name says
-// what the key is for; expires zero means never. ErrInvalidRequest: the name or a scope
-// cannot be used, or the expiry is in the past.
+// Mint makes a key and returns the raw key, which is not stored anywhere. name says what the key is
+// for: 1 to 255 bytes of printable text without space around it. scopes are values of [Scope], at
+// least one. expires zero means never. ErrInvalidRequest: the name or a scope is not valid, or the
+// expiry is in the past or after the year 2262.
 func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, OperatorKey, error) {
 	now := o.now()
 	may, err := parseScopes(scopes)
@@ -57,7 +59,7 @@ func (o *OperatorKeys) Revoke(ctx context.Context, id imagegen.OperatorKeyID) (O
 }
 
 // Verify returns the key that belongs to a raw key. ErrInvalidKey: there is no such key,
-// or it is revoked. ErrExpiredKey.
+// or it is revoked. ErrExpiredKey: it has expired.
 func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, error) {
 	if !wellFormed(raw, keyOps) {
 		return OperatorKey{}, imagegen.ErrInvalidKey

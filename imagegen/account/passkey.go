@@ -10,20 +10,21 @@ import (
 // without padding.
 type PasskeyID string
 
-// Passkey is a key with which a user proves their identity to the console, beside the
-// password.
+// Passkey is a WebAuthn key with which a user proves their identity to the console, in addition to
+// the password.
 type Passkey struct {
 	ID         PasskeyID
 	User       imagegen.UserID
 	Name       string
-	Credential []byte // the public key and whatever else verification needs; opaque to stores
-	Uses       uint32 // its authenticator's counter of uses; 0: the authenticator does not count
+	Credential []byte // the public key and other data for verification; opaque to stores
+	Uses       uint32 // the authenticator's counter of uses; always 0 if it does not count
 	CreatedAt  time.Time
 	LastUsedAt time.Time // zero: never
 }
 
-// UsedAgain returns the passkey after one more use, or ErrInvalidRequest, see
-// [LoginStore]. Every store calls it.
+// UsedAgain returns the passkey after one more use; uses is the authenticator's counter.
+// ErrInvalidRequest: the counter has not risen. Every implementation of LoginStore.UsePasskey
+// calls it.
 func (p Passkey) UsedAgain(uses uint32, at time.Time) (Passkey, error) {
 	if uses <= p.Uses && (uses != 0 || p.Uses != 0) {
 		return p, imagegen.Invalid("this passkey was used elsewhere since; somebody has a copy of it")

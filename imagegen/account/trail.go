@@ -9,11 +9,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Act names what was done: a kind of thing, a point, and a verb.
+// Act names an administrative act: a kind of object, a dot, and a verb.
 type Act string
 
-// The acts. Those marked with * a [TrailStore] records of its own accord, in the transaction of the
-// write; the others by Note.
+// The acts. A [TrailStore] records those marked with * itself, in the transaction of the write. The
+// others are recorded by calls of Note, except ActSignInFailed.
 const (
 	ActUserCreate   Act = "user.create"        // *
 	ActUserSet      Act = "user.set"           // * its account type
@@ -22,20 +22,20 @@ const (
 	ActUserResume   Act = "user.resume"        // *
 	ActUserInvite   Act = "user.invite"        // * a link by which a password is chosen, or that signs in
 	ActUserAccept   Act = "user.accept"        // * such a link was used
-	ActUserPassword Act = "user.password"      // * or the role
+	ActUserPassword Act = "user.password"      // * the password or the role was set
 	ActSignIn       Act = "user.signin"        // *
-	ActSignInFailed Act = "user.signin_failed" // by SignInFailed
-	ActSignOut      Act = "user.signout"       // * in how many browsers
-	ActUserView     Act = "user.view"          // an operator looked at a user's generations, or ledger
+	ActSignInFailed Act = "user.signin_failed" // recorded by TrailStore.SignInFailed
+	ActSignOut      Act = "user.signout"       // * the row says in how many browsers
+	ActUserView     Act = "user.view"          // an operator looked at a user's generations or ledger
 
 	ActPasskeyCreate  Act = "passkey.create"  // *
-	ActPasskeyRemove  Act = "passkey.remove"  // * of a user, one or all
+	ActPasskeyRemove  Act = "passkey.remove"  // * one or all passkeys of a user
 	ActIdentityCreate Act = "identity.create" // * a user was linked to an account at an identity provider
 	ActIdentityRemove Act = "identity.remove" // *
 
 	ActKeyCreate Act = "key.create" // *
 	ActKeyRevoke Act = "key.revoke" // *
-	ActKeyLimit  Act = "key.limit"  // * what it may be used for
+	ActKeyLimit  Act = "key.limit"  // * the limits were changed
 
 	ActOperatorKeyCreate Act = "operator_key.create" // *
 	ActOperatorKeyRevoke Act = "operator_key.revoke" // *
@@ -45,7 +45,7 @@ const (
 
 	ActGenerationView    Act = "generation.view"    // an operator read a prompt
 	ActGenerationDelete  Act = "generation.delete"  // *
-	ActGenerationResolve Act = "generation.resolve" // * a charge that the ledger refused to settle
+	ActGenerationResolve Act = "generation.resolve" // * a dispute was resolved
 
 	ActClockConfirm Act = "clock.confirm" // *
 
@@ -54,7 +54,7 @@ const (
 	ActDataRestore Act = "data.restore"
 	ActDataMove    Act = "data.move"
 	ActServeStart  Act = "serve.start"
-	ActServeReload Act = "serve.reload" // of the models
+	ActServeReload Act = "serve.reload" // the models were replaced
 	ActServeStop   Act = "serve.stop"
 )
 
@@ -65,7 +65,7 @@ type TrailOutcome string
 const (
 	TrailDone    TrailOutcome = "done"
 	TrailBegun   TrailOutcome = "begun"   // a long act has begun; another row says how it ended
-	TrailRefused TrailOutcome = "refused" // by a rule; nothing was changed
+	TrailRefused TrailOutcome = "refused" // a rule forbade it; nothing was changed
 	TrailFailed  TrailOutcome = "failed"
 )
 
@@ -77,21 +77,21 @@ type TrailRow struct {
 	Time    time.Time
 	Actor   Actor
 	Act     Act
-	Target  string          // the identifier of what the act was about
-	User    imagegen.UserID // whose it is; "": nobody's
-	Before  string          // what the act changed, as name=value
-	After   string
+	Target  string          // the identifier of the object that the act concerned
+	User    imagegen.UserID // the owner of the target; "": none
+	Before  string          // what the act changed: the former values, as name=value pairs
+	After   string          // the new values
 	Outcome TrailOutcome
-	Count   int // how often: failed sign-ins are counted, 1 elsewhere
+	Count   int // for ActSignInFailed: how many failures; else 1
 }
 
-// TrailQuery selects rows, newest first. Empty fields select all.
+// TrailQuery selects rows, newest first. A row must match all fields; empty ones match every row.
 type TrailQuery struct {
-	Actor  string // a name, a user's identifier, or both as Actor.String shows them
-	Act    string // an act, or the kind of thing before the point
-	Target string // an identifier: of the target, or of the user whose it is
+	Actor  string // an actor's name, its user's identifier, or the form of Actor.String
+	Act    string // an act, or its kind of object: the part before the dot
+	Target string // the identifier of the target or of its owner
 	Since  time.Time
-	Before uint64 // only rows before this one; 0: from the newest
+	Before uint64 // only rows with a Seq below this one; 0: from the newest
 	Limit  int    // 1 to MaxTrailPage
 }
 
@@ -113,30 +113,29 @@ type TrailPage struct {
 	Next uint64 // the Before of the next page; 0: this is the last
 }
 
-// TrailStore is an optional part of a Store: it keeps an audit trail. Each write that is
-// marked in the list of acts adds a row in its own transaction, with the actor of its
-// context ([ActorOf]): if the row cannot be written, the act does not happen. A write
-// that changes nothing leaves no row. A refused one leaves a row with TrailRefused, if
-// that can be written. The [imagegen.CreditAdmin] that commits together with the store
-// does the same.
+// TrailStore is an optional part of a Store: it keeps an audit trail. Each write for an act that is
+// marked with * adds a row in its own transaction, with the actor of its context ([ActorOf]): if the
+// row cannot be written, the act fails. A write that changes nothing adds no row. A refused write
+// adds a row with TrailRefused, if that can be written. An [imagegen.CreditAdmin] that commits
+// together with the store does the same.
 type TrailStore interface {
-	// Note adds a row for an act that changes nothing in the store. It fills in Seq, Time
-	// and Actor, and a Count of 1.
+	// Note adds a row for an act that changes nothing in the store. It sets Seq, Time and
+	// Actor, and a Count of 1.
 	Note(ctx context.Context, r TrailRow) error
 
-	// SignInFailed counts a failed sign-in: one row a minute for each target and network,
-	// at most 1,000 rows a minute, and one row for all others. The first failure of a
-	// minute is written at once. Further ones are written when the minute is over: at the
-	// next failure, or by Trail or TidyTrail. A crash may lose them.
+	// SignInFailed counts a failed sign-in. Each minute has one row for each target, network
+	// and Actor.Via, but at most 1,000 rows; one more row counts all others. The first failure
+	// of a row is written at once. The count of further ones is written when the minute is
+	// over: at the next failure, or by Trail or TidyTrail. A crash may lose it.
 	SignInFailed(ctx context.Context, target imagegen.UserID, from netip.Prefix) error
 
-	// Trail returns a page, newest first. It looks at no more than 100,000 rows that do
-	// not match, and may then return a short or even empty page that others follow.
+	// Trail returns a page, newest first. It looks at no more than 100,000 rows that do not
+	// match; the page may then be short or even empty although others follow.
 	// ErrInvalidRequest: the limit is out of range.
 	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
 
-	// TidyTrail writes the counts that are due, and removes rows from before a time,
-	// oldest first; zero: it removes none. The hash of the last removed row stays, so that
-	// the chain can still be verified.
+	// TidyTrail writes the counts that are due, and removes the rows that are older than
+	// before, oldest first; zero: it removes none. The hash of the last removed row stays, so
+	// that the chain can still be verified.
 	TidyTrail(ctx context.Context, before time.Time) error
 }

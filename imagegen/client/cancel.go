@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// Cancel implements [imagegen.Service]. It can be repeated after an error that leaves the outcome open:
-// what was cancelled stays so, and is returned.
+// Cancel implements [imagegen.Service]. It can be repeated after an error that leaves the outcome unknown:
+// a generation that was cancelled is returned again.
 func (c *Client) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	path := wire.CancelPath(imagegen.GenerationID(url.PathEscape(string(id))))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, nil)

@@ -1,5 +1,5 @@
-// Package client is the service over HTTP: Client is an [imagegen.Service], so code that
-// is written against that interface runs in process and remotely alike.
+// Package client is a client of the service over HTTP. A Client is an [imagegen.Service], so code
+// that is written for that interface runs in process and remotely.
 //
 //	c, err := client.New("https://images.example.com", os.Getenv("IMAGEGEND_API_KEY"), nil)
 //	...
@@ -9,9 +9,9 @@
 //		IdempotencyKey: rand.Text(), // the same call can then be repeated without a second charge
 //	})
 //
-// Each method is one call. Values and errors are those that the service has in process, as far as the
-// HTTP interface carries them: favourites cannot be listed, and GenerateRequest.Shown and Joining have
-// no effect. Besides, Client.Wait waits for the end of a generation however long that takes.
+// Each method makes one HTTP request. Values and errors are those of the service in process, except for
+// what the HTTP interface does not transfer: favourites cannot be listed, and GenerateRequest.Shown and
+// Joining have no effect. In addition, Client.Wait waits for the end of a generation as long as necessary.
 package client
 
 import (
@@ -30,11 +30,11 @@ import (
 // Client is the Service of the user to whom an API key belongs. It is safe for concurrent
 // use.
 //
-// If no answer came, the error is an ErrInternal that wraps the cause. The outcome of a
+// If there is no answer, the error is an ErrInternal that wraps the cause. The outcome of a
 // Generate is then unknown: repeat the call with the same IdempotencyKey to learn it. The
-// client repeats nothing itself. net/http does, where that is safe and the connection
-// turns out to be closed: reads, and a Generate with an IdempotencyKey and without
-// references. Redirects are not followed, so that the key is sent nowhere else.
+// client itself repeats nothing. If a connection turns out to be closed, net/http repeats the
+// request if that is safe: reads, and a Generate with an IdempotencyKey and without references.
+// Redirects are not followed, so that the key is sent nowhere else.
 type Client struct {
 	base string
 	key  string
@@ -43,16 +43,16 @@ type Client struct {
 
 var _ imagegen.Service = (*Client)(nil)
 
-// Options changes what New makes. nil and the zero value are the same.
+// Options configure a Client. nil is the same as the zero value.
 type Options struct {
-	// HTTP sends the requests; its CheckRedirect is ignored. nil: a client without a limit on a whole
-	// call, which connects within 10 seconds and waits 15 minutes for an answer to begin.
+	// HTTP sends the requests; its CheckRedirect is ignored. nil: a client that connects within
+	// 10 seconds and waits up to 15 minutes for an answer to begin, without a limit for a whole call.
 	HTTP *http.Client
 }
 
-// New returns a client of the service at baseURL, such as https://images.example.com. It may have
-// a path, but nothing that the paths of the service cannot be appended to. The key may be empty,
-// since OpenImage needs none. New does not connect.
+// New returns a client of the service at baseURL, such as https://images.example.com, which may have
+// a path, but no user, query or fragment. The key may be empty, since OpenImage needs none. New does
+// not connect.
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {

@@ -13,11 +13,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// Generate implements [imagegen.Service]. References are sent while they are read,
-// without holding one in memory. A reference with a method Name() string, such as that of
-// an *os.File, is sent under the base of that name, which messages then mention. Joining
-// has no effect: the service joins a call without an IdempotencyKey to an equal one of
-// the same API key that hung up less than ten minutes ago.
+// Generate implements [imagegen.Service]. References are sent while they are read; none is held
+// in memory as a whole. If a reference has a method Name() string, as an *os.File has, the base of
+// that name is sent too, and messages mention it. Joining has no effect, since the service decides:
+// it joins a call without an IdempotencyKey to an equal call of the same API key that hung up
+// without its answer, until 10 minutes after the end of that generation.
 func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Result{}, err

@@ -14,9 +14,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// OpenImage implements [imagegen.Service]. The bytes are fetched as they are read; after
-// a Seek, the next Read asks for what follows. ctx must last until reading has ended.
-// CreatedAt has whole seconds.
+// OpenImage implements [imagegen.Service]. The bytes are fetched while they are read; after a Seek,
+// the next Read makes a new request from that position. ctx must not end before the reading has.
+// CreatedAt is in whole seconds.
 func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	path := wire.ImagePath(imagegen.ImageID(url.PathEscape(string(id))))
 	answer, err := c.get(ctx, path, http.Header{"Accept-Encoding": {"identity"}})

@@ -70,9 +70,10 @@ const (
 	pollSoonest = 100 * time.Millisecond
 )
 
-// Wait returns a generation when it has ended, well or badly. It has the service wait, in calls of some
-// seconds; a service that does not is asked as often as it says. Its errors are those of Generation, or
-// that of ctx if it ends first. A generation that failed is not an error here: see its Failure.
+// Wait waits until a generation has succeeded or failed, and returns it. It makes requests for which the
+// service waits some seconds each; a service that does not support this is polled. Its errors are those of
+// Generation, or that of ctx if it ends first. A generation that failed is not an error here: see its
+// Failure.
 func (c *Client) Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	for {
 		g, again, err := c.poll(ctx, id, c.patience())

@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// Quote implements [imagegen.Service]. References are only counted, and a mask is not sent: whether the
-// model takes one shows when the images are asked for.
+// Quote implements [imagegen.Service]. It sends only the number of references, and no mask: so it does not
+// check whether the model takes a mask.
 func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Quote{}, err
@@ -40,15 +40,15 @@ func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagege
 	return body.Value(), nil
 }
 
-// Await implements [imagegen.Service]: the service waits, so proxies on the way must let a connection be
-// silent that long. Use Wait to wait until the end.
+// Await implements [imagegen.Service] with one request. No data is sent while the service waits, so
+// proxies in between must not close such a connection. Use Wait to wait until the end.
 func (c *Client) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	g, _, err := c.poll(ctx, id, min(most, imagegen.MaxAwait))
 	return g, err
 }
 
-// Usage implements [imagegen.Service]. Only the days of From and To are sent, in UTC; for zero ones the
-// service fills in what the report then says.
+// Usage implements [imagegen.Service]. It sends only the days of From and To, in UTC. If one is zero, the
+// service chooses it, by its own clock; see the report.
 func (c *Client) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.UsageReport, error) {
 	query := url.Values{}
 	for name, day := range map[string]time.Time{"from": q.From, "to": q.To} {

@@ -16,12 +16,12 @@ import (
 type Brand struct {
 	Name string // at most 40 printable characters; "": imagegend
 	Logo []byte // an SVG, or a PNG of at most 2048 × 2048 pixels; at most 64 KiB; nil: the console's own
-	// Accent is a colour in hexadecimal, such as 0a7d5a. Where it could not be read, the pages use a darker or a
-	// lighter one. "": the console's own.
+	// Accent is a colour in hexadecimal, such as 0a7d5a. The pages darken or lighten it where that is necessary for
+	// the contrast. "": the console's own.
 	Accent string
 }
 
-// MaxLogo is the largest size of a Brand's logo, in bytes.
+// MaxLogo is the maximum size of a Brand's logo, in bytes.
 const MaxLogo = brand.MaxLogo
 
 const (
@@ -29,7 +29,8 @@ const (
 	maxName = 40
 )
 
-// Check says everything that is wrong with a brand, as New does. Each message begins with the name of the field.
+// Check returns an error that names everything that is wrong with a brand; nil if nothing is. [New] calls it. Each
+// message begins with the name of the field.
 func (b Brand) Check() error {
 	_, err := b.files()
 	return errors.Join(b.checkName(), err)

@@ -23,22 +23,22 @@ import (
 // Config configures a [Console]. Engine, Ledger and Logins are required; the zero value of any other field means
 // the default that its comment names.
 type Config struct {
-	// Engine does the work. If its Config.Thumbnails is set, the gallery loads small copies, otherwise whole images.
+	// Engine does the work. If its Config.Thumbnails is set, the gallery loads thumbnails, otherwise whole images.
 	// If its Store is an account.TrailStore, the console writes the audit trail and shows it to operators.
 	Engine *engine.Engine
-	Ledger imagegen.CreditAdmin // the engine's own
+	Ledger imagegen.CreditAdmin // that of the Engine
 	Logins account.LoginStore   // keeps passwords and sign-ins
 
 	// Passkeys makes and checks passkeys. Users who have one must use it in addition to their password.
-	// nil: nobody can create one, and users who have one cannot sign in.
+	// nil: nobody can create a passkey, and users who have one cannot sign in.
 	Passkeys Passkeys
 	// OperatorsNeedPasskey hides the operators' pages from operators without a passkey. It requires Passkeys.
 	OperatorsNeedPasskey bool
 
-	// Provider authenticates people elsewhere. nil: they sign in with passwords alone.
+	// Provider lets people sign in at an identity provider. nil: they sign in with passwords and links only.
 	Provider IdentityProvider
-	// Newcomers creates a user for everybody who signs in through Provider for the first time. Without it, people
-	// connect an existing user on their account page.
+	// Newcomers creates a user for everybody who signs in through Provider for the first time. Otherwise people
+	// first connect an existing user with the provider, on their account page.
 	Newcomers bool
 
 	// Operations reports the state of the service to operators. nil: there is no page for it.
@@ -55,22 +55,22 @@ type Config struct {
 	// Path is where the console is mounted. It begins and ends with a slash. "": DefaultPath.
 	Path string
 	// BaseURL is where browsers reach this host, such as https://images.example.com. Links begin with its scheme
-	// and host. "": the console goes by each request.
+	// and host. "": those of each request.
 	BaseURL string
 	// Secure says that browsers reach the console over https only. Cookies are then marked Secure, and browsers are
-	// told to use nothing but https for a year.
+	// told to use only https for a year.
 	Secure bool
 	// Brand is the name, the logo and the colour that the pages show.
 	Brand Brand
-	// TrustedProxies are the peers whose X-Forwarded-For is believed, for the limits on sign-ins and for the
-	// audit trail. nil: the peer's own address counts.
+	// TrustedProxies are the peers whose X-Forwarded-For the console trusts, for the limits on sign-ins and for the
+	// audit trail. nil: it uses the address of the peer.
 	TrustedProxies []netip.Prefix
 
-	// Now is the clock by which sign-ins, links and confirmations expire. Deadlines of connections go by the system's clock.
-	// nil: time.Now.
+	// Now returns the time by which sign-ins, links and confirmations expire. Deadlines of connections use the
+	// system's clock. nil: time.Now.
 	Now func() time.Time
-	// Log gets a line for each request, and the errors behind pages that say that something went wrong. Neither
-	// passwords nor links are logged. nil: nothing is.
+	// Log gets a line for each request, and the errors for which users only see a general message. Neither passwords
+	// nor links are logged. nil: silent.
 	Log *slog.Logger
 }
 
@@ -83,7 +83,7 @@ const answerTime = 5 * time.Minute
 // limiterSize is how many names, and how many addresses, the limits on sign-ins remember.
 const limiterSize = 10_000
 
-// Console is the account area. It is safe for concurrent use and holds nothing that must be closed.
+// Console is the account area. It is safe for concurrent use and need not be closed.
 type Console struct {
 	// These are set by New and never change. Each is safe for concurrent use.
 	cfg       Config
@@ -132,9 +132,9 @@ func New(cfg Config) (*Console, error) {
 	return c, nil
 }
 
-// ServeHTTP answers a request below Config.Path. It expects the whole path in the request's URL, so do not put an
-// [http.StripPrefix] before it. A browser has five minutes to fetch a page or a file, and 30 seconds to send a form
-// without files; other deadlines are the server's.
+// ServeHTTP answers a request below Config.Path. It expects the whole path in the request's URL, so do not wrap it in
+// [http.StripPrefix]. A browser has five minutes to fetch a page or a file, and 30 seconds to send a form without
+// files. The server sets all other deadlines.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.secure(w.Header())
 	if r.ProtoMajor == 1 && r.TransferEncoding != nil {

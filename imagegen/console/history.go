@@ -11,12 +11,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// HistoryHours is how far back a [History] goes.
+// HistoryHours is how many hours a [History] covers, with the current one.
 const HistoryHours = 48
 
-// History counts, hour by hour, how upstreams have answered and how long generations took. It remembers HistoryHours at
-// most, in memory, so it begins empty with each process and knows only what this process did. It must be an
-// [imagegen.Observer] of the engine that the console shows. It is safe for concurrent use.
+// History counts, hour by hour, how upstreams have answered and how long generations took. It covers at most
+// HistoryHours, in memory, so it begins empty with each process and covers only the work of this process. It must be an
+// [imagegen.Observer] of Config.Engine. It is safe for concurrent use.
 type History struct {
 	now   func() time.Time
 	since time.Time // when it was made
@@ -59,8 +59,8 @@ var _ imagegen.Observer = (*History)(nil)
 // Begin implements [imagegen.Observer].
 func (h *History) Begin(ctx context.Context, _ imagegen.Event) context.Context { return ctx }
 
-// Observe implements [imagegen.Observer]. Behind a router each member that was asked counts; the attempt as a whole
-// does not count again.
+// Observe implements [imagegen.Observer]. Behind a router it counts each member that was asked, and not the attempt as a
+// whole.
 func (h *History) Observe(_ context.Context, e imagegen.Event) {
 	switch e.Kind {
 	case imagegen.EventAttempted:

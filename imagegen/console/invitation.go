@@ -11,10 +11,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// InvitationLink makes a link with which whoever holds it chooses the password of a user. The link works once, until it
-// expires, and an earlier link of the user stops working. InvitationLink returns the link's path below [Config.Path].
-// The error is the LoginStore's. Whether the user exists is not checked: a link for a user who does not, or who is
-// disabled, leads nowhere.
+// InvitationLink makes a link with which anybody who has it can choose the password of a user. The link works once,
+// until it expires, and an earlier link of the user stops working. InvitationLink returns the link's path below
+// [Config.Path]. The error is the LoginStore's. InvitationLink does not check that the user exists: the link of a user
+// who does not exist, or is disabled, is invalid.
 //
 // Nothing changes until the link is used: an existing password keeps working, with its role. Using the link gives the
 // user the new role and signs them out everywhere else.

@@ -12,14 +12,14 @@ import (
 // chargesShown is how many open charges a Status lists.
 const chargesShown = 20
 
-// EngineOperations implements [Operations] over an engine in this process. The engine's Store must be an
-// [imagegen.Inspector]; otherwise Status and Audit fail with [errors.ErrUnsupported]. LastAudit is the last audit
-// that this engine has made, whoever started it.
+// EngineOperations implements [Operations] for an engine in this process. The engine's Store must be an
+// [imagegen.Inspector]; otherwise Status and Audit fail with [errors.ErrUnsupported]. Status.LastAudit is the last
+// audit of this engine, regardless of who started it.
 type EngineOperations struct {
 	Engine  *engine.Engine
 	Version string    // of the program; "": it is not shown
 	Started time.Time // when the process started; zero: it is not shown
-	// Disk returns the space of the volume that holds the data. Status fails with its error. nil: it is not shown.
+	// Disk returns the space of the volume that holds the data. If it fails, so does Status. nil: it is not shown.
 	Disk func() (Disk, error)
 	// Backups returns the state of scheduled backups. nil: none are scheduled.
 	Backups func() Backups

@@ -6,8 +6,8 @@ import (
 )
 
 // Passkeys carries out the server's part of WebAuthn: it makes browsers create and use passkeys, and checks their
-// answers. Package imagegen/console/passkey is an implementation. It must be safe for concurrent use. It keeps
-// nothing: between two steps of a ceremony the console keeps the secret, which never reaches the browser.
+// answers. Package imagegen/console/passkey is an implementation. It must be safe for concurrent use. It need not keep
+// any state: between two steps of a ceremony the console keeps the secret, which never reaches the browser.
 type Passkeys interface {
 	// Create returns the options with which a browser creates a passkey for a user, as JSON, and a secret for Created.
 	// have are the user's existing passkeys: a device that holds one of them must not create another.
@@ -16,10 +16,10 @@ type Passkeys interface {
 	// calls it at most once for each secret. ErrInvalidRequest: the answer is not valid for this secret.
 	Created(u imagegen.User, secret, answer []byte) (account.Passkey, error)
 	// Ask returns the options with which a browser proves possession of one of a user's passkeys, as JSON, and a secret
-	// for Answered. With verify the passkey must verify who uses it, for example by a PIN or a fingerprint.
+	// for Answered. If verify is set, the authenticator must verify its user, for example by a PIN or a fingerprint.
 	Ask(u imagegen.User, have []account.Passkey, verify bool) (options, secret []byte, err error)
 	// Answered checks the browser's answer. It returns the passkey that was used, and its counter of uses. The console
-	// calls it at most once for each secret. ErrInvalidRequest: the answer proves nothing.
+	// calls it at most once for each secret. ErrInvalidRequest: the answer is not valid for this secret.
 	Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error)
 }
 

@@ -23,8 +23,9 @@ func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time
 }
 
 // SetPassword gives a user a role and a password without a link, for unattended set-up. All sign-ins of the user end.
-// Whether the user exists is not checked. ErrInvalidRequest: the password is not valid UTF-8, has fewer than 12 or more
-// than 200 characters, or has fewer than 5 different ones. Other errors are those of the LoginStore and of ctx.
+// SetPassword does not check that the user exists. ErrInvalidRequest: the password is not valid UTF-8, has fewer than
+// 12 or more than 200 characters, or has fewer than 5 different characters. Other errors are those of the LoginStore and
+// of ctx.
 func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, secret imagegen.Secret) error {
 	if wrong := unfit(secret.Reveal()); wrong != "" {
 		return imagegen.Invalid("%s", wrong)

@@ -11,12 +11,12 @@ import (
 )
 
 // SignInLink makes a link that signs a user in without a password. Use it for a service that only its own user can
-// reach, or for a user whom your program has authenticated. The link works once, until it expires. It returns the
-// link's path below [Config.Path].
+// reach, or for a user whom your program has authenticated. The link works once, until it expires. SignInLink returns
+// the link's path below [Config.Path].
 //
-// A user without a login gets one with the given role at once; an existing login keeps its role. An earlier link of the
-// user, including one made by [InvitationLink], stops working. The error is the LoginStore's. Whether the user exists
-// is not checked: a link for a user who does not, or who is disabled, leads nowhere.
+// If the user has no login, SignInLink creates one with the given role; an existing login keeps its role. An earlier
+// link of the user, including one of [InvitationLink], stops working. The error is the LoginStore's. SignInLink does not
+// check that the user exists: the link of a user who does not exist, or is disabled, is invalid.
 func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role, expires time.Time) (path string, err error) {
 	login, err := logins.Login(ctx, u)
 	if errors.Is(err, imagegen.ErrNotFound) {

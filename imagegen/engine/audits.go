@@ -16,7 +16,7 @@ type Audit struct {
 	At       time.Time // when it ended
 	Duration time.Duration
 	Report   imagegen.AuditReport
-	Err      error // why it could not be carried out; nil: it was
+	Err      error // why it could not be carried out
 }
 
 // audits remembers the last audit.
@@ -25,9 +25,9 @@ type audits struct {
 	last *Audit     // never changed once it is here
 }
 
-// Audit has the Store check itself, see [imagegen.Inspector], remembers the result for
-// LastAudit, and notes it in the audit trail. An audit that ctx interrupts is not
-// remembered. [errors.ErrUnsupported] if the Store is not an Inspector.
+// Audit calls the Audit of the Store, see [imagegen.Inspector], remembers the result for
+// LastAudit, and writes it into the audit trail. An audit that ctx interrupts is not
+// remembered. [errors.ErrUnsupported]: the Store is not an Inspector.
 func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, ok := e.store.(imagegen.Inspector)
 	if !ok {
@@ -43,7 +43,8 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return report, err
 }
 
-// LastAudit returns the last audit that this engine has completed; nil if there is none.
+// LastAudit returns the last audit that this engine has completed; nil if there is none. The
+// caller must not change it.
 func (e *Engine) LastAudit() *Audit {
 	e.audits.mu.Lock()
 	defer e.audits.mu.Unlock()

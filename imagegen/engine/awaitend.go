@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Await implements [imagegen.Service]. However many calls wait, the store is asked at
-// most once a second for each generation that runs elsewhere, and not at all for those
-// that run in this process.
+// Await implements [imagegen.Service]. At most 64 calls of one API key, or of one user without a
+// key, wait at once. Waiting is cheap: the engine asks the Store at most once a second about each
+// generation that may run in another process, however many calls wait for it.
 func (s *Session) Await(ctx context.Context, id imagegen.GenerationID, most time.Duration) (imagegen.Generation, error) {
 	e := s.engine
 	leave, ok := e.endWaiters.count(caller{s.user, s.key})

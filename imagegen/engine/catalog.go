@@ -126,7 +126,7 @@ func (o *catalogs) begin(model string) (leave func()) {
 }
 
 // Models lists the models on offer; it needs no user. The error is always nil: the
-// signature is that of [Service].
+// signature is that of [imagegen.Service].
 func (e *Engine) Models(context.Context) ([]imagegen.ModelInfo, error) {
 	listed := e.catalogs.current.Load().listed
 	infos := make([]imagegen.ModelInfo, len(listed))
@@ -136,24 +136,25 @@ func (e *Engine) Models(context.Context) ([]imagegen.ModelInfo, error) {
 	return infos, nil
 }
 
-// ModelsRevision increases whenever SetModels replaces the models, so that a cache of
-// Models can tell whether it is current.
+// ModelsRevision returns a number that increases whenever SetModels replaces the models, so that
+// a cache of Models can tell whether it is current.
 func (e *Engine) ModelsRevision() uint64 { return e.catalogs.current.Load().revision }
 
 // SetModels replaces all models. Later calls see the new ones. Running work keeps its
 // provider and its price. Queued work keeps its price; its next attempt is made by the
 // provider that its model then has.
 //
-// With an error nothing has changed. The error names everything that is wrong with the
+// After an error nothing has changed. The error names everything that is wrong with the
 // models, or contains a [*ModelInUseError] for each model that accepted work still needs:
 // an asynchronous generation that waits or runs needs its model, retired or not, with all
-// Model.Upstreams that it had. To find that out the Store must be an [Inspector]; with
-// one that is not, no model can be dropped ([errors.ErrUnsupported]).
+// Model.Upstreams that it had. SetModels finds such work only if the Store is an
+// [imagegen.Inspector]; otherwise no model and no upstream can be dropped
+// ([errors.ErrUnsupported]).
 //
-// SetModels does not wait for what other engines on the same Store accept. Update them
-// one after the other, with the model retired first.
+// SetModels does not notice work that other engines on the same Store accept meanwhile. To drop
+// a model, first retire it in all engines, one after the other, and then drop it.
 //
-// It is safe for concurrent use. Asynchronous calls wait while the Store is asked; ctx
+// It is safe for concurrent use. New asynchronous calls wait while SetModels asks the Store; ctx
 // bounds that.
 func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	next, err := newCatalog(models)
@@ -176,13 +177,14 @@ func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	return nil
 }
 
-// ModelInUseError says that accepted work needs a model unchanged.
+// ModelInUseError says that a model cannot be dropped or changed, since accepted work needs it.
 type ModelInUseError struct {
 	Model   string
-	Dropped bool // it is missing from the new models; else an upstream of its provider is
-	Count   int  // of the generations that need it
+	Dropped bool // true: the new models lack the model; false: they lack one of its Upstreams
+	Count   int  // how many generations need it
 }
 
+// Error returns the message for an operator.
 func (e *ModelInUseError) Error() string {
 	change := "cannot change its provider's type, address or account"
 	if e.Dropped {

@@ -15,9 +15,9 @@ import (
 // left zero: its comment names the default.
 type Config struct {
 	Store  imagegen.Store
-	Ledger imagegen.Ledger     // may be the Store itself: then both commit together
-	Images imagegen.ImageStore // nil: Store must be one
-	Spool  imagegen.Spool      // nil: Store must be one
+	Ledger imagegen.Ledger     // may be the Store itself, if that is a JointStore: then both commit together
+	Images imagegen.ImageStore // nil: Store, which must then implement it
+	Spool  imagegen.Spool      // nil: Store, which must then implement it
 
 	// Models are the models on offer, until [Engine.SetModels] replaces them. Without
 	// models an engine serves what is stored and takes no new work.
@@ -25,42 +25,42 @@ type Config struct {
 
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
-	// Admit is called before the charge, when everything else about the request is in
-	// order. It is the place for moderation, or for an embedder's own limits. If it returns an
-	// *Error, that is the answer; any other error is answered as ErrInternal. nil: every
+	// Admit is called for each valid new request, before the engine checks capacity and
+	// credits. Use it for moderation, or for limits of your own. If it returns an
+	// *imagegen.Error, that is the answer; any other error becomes an ErrInternal. nil: every
 	// request is admitted.
 	Admit func(ctx context.Context, a Admission) error
-	// Observer is told what the engine does, for metrics and traces. nil: nobody is told,
-	// at no cost.
+	// Observer is told what the engine does, for metrics and traces. nil: none, which costs
+	// nothing.
 	Observer imagegen.Observer
 
-	Concurrency    int           // attempts under way at once, of both kinds; 0: 512. See also Model.MaxConcurrent
-	Nodes          int           // engines that share the Store, each with an equal share of every Model.MaxConcurrent; 0: 1
-	MaxQueued      int           // asynchronous generations that wait, beyond it ErrOverloaded; 0: 10,000
-	SlotWait       time.Duration // longest wait of a synchronous call for its turn, then ErrOverloaded; 0: 30 s
-	AttemptTimeout time.Duration // of a synchronous call with its wait, and of each asynchronous attempt; 0: 800 s
-	Grace          time.Duration // that a provider has to return after its context ended; 0: 10 s
+	Concurrency    int           // the slots: how many attempts may run at once; 0: 512. See also Model.MaxConcurrent
+	Nodes          int           // how many engines share the Store; each takes an equal share of every Model.MaxConcurrent; 0: 1
+	MaxQueued      int           // how many asynchronous generations may wait; beyond it ErrOverloaded; 0: 10,000
+	SlotWait       time.Duration // how long a synchronous call waits for a slot; then ErrOverloaded; 0: 30 s
+	AttemptTimeout time.Duration // of a synchronous call, including its wait, and of each asynchronous attempt; 0: 800 s
+	Grace          time.Duration // how long a provider may take to return after its context ended; 0: 10 s
 
 	// FairShares bounds what one of several users can take: at most half of the queue,
-	// beyond which the answer is ErrOverloaded, and seven of eight slots. The remaining
-	// slots, at least one where there are two or more, are kept for users who hold none. A
-	// user who is alone, in the Store and among the callers, can have everything. Even
-	// without FairShares, a slot that becomes free goes to the user who holds fewer.
+	// beyond which the answer is ErrOverloaded, and at most seven of eight slots. The other
+	// slots (at least one, if there are two or more) are kept for users who hold none. The
+	// only user, in the Store and among the callers, can have everything. Even without
+	// FairShares, a slot that becomes free goes to the user who holds the fewest.
 	FairShares bool
 
 	// MaxRefusals is how many of a user's generations providers may refuse in an hour
-	// (ClassRefused, ClassInvalid), not counting as many as succeed. Beyond that the
-	// answer is ErrRateLimited until enough time has passed. 0: 30; negative: no limit.
+	// (ClassRefused, ClassInvalid). Each success makes up for one refusal. Beyond the limit
+	// the answer is ErrRateLimited until enough time has passed. 0: 30; negative: no limit.
 	// The count is kept in memory: a restart forgets it, and every engine counts for
 	// itself.
 	MaxRefusals int
 
-	// Backoff is the pause before each further asynchronous attempt, so there is one
-	// attempt more than there are pauses. nil: 1 s and 5 s. A longer RetryAfter of the
-	// provider is honoured, up to a minute.
+	// Backoff are the pauses before further attempts at asynchronous work, after a transient
+	// failure or an interruption: so there is one attempt more than there are pauses. nil: 1 s
+	// and 5 s. A longer RetryAfter of the provider is honoured, up to a minute.
 	Backoff []time.Duration
 
-	// Thumbnails has the engine make a small copy of each image, for
+	// Thumbnails makes the engine produce a small copy of each image, for
 	// Session.OpenThumbnail. It does so in the background after the settlement, so that no
 	// generation is delayed. Thumbnails are stored in Images and removed with their
 	// generation.
@@ -71,12 +71,12 @@ type Config struct {
 	// ErrOverloaded. 0: 2 GiB.
 	MaxSpooled int64
 
-	MaxAge time.Duration // no attempt begins at an asynchronous generation older than this; 0: 24 h
-	Lease  time.Duration // after which an attempt that nobody prolongs is recovered; 0: 30 s
-	Retain time.Duration // ended generations are erased at this age, no less than ReservationTime; 0: never
+	MaxAge time.Duration // at this age, waiting work fails and running work gets no further attempt; 0: 24 h
+	Lease  time.Duration // after this time without renewal, an attempt counts as abandoned; 0: 30 s
+	Retain time.Duration // how long after their end generations are erased; at least ReservationTime; 0: never
 
 	// KeepFailedPrompts is how long after the end of a failed generation its prompt is
-	// kept, together with everything else that tells what was asked for. The record itself
+	// kept, together with everything else that reveals the request. The record itself
 	// stays. At least ReservationTime; 0: 72 h; negative: for ever.
 	KeepFailedPrompts time.Duration
 
@@ -85,9 +85,9 @@ type Config struct {
 	TrailRetain time.Duration
 
 	// LedgerTimeout and LedgerTries are for a Ledger that shares no transaction with the
-	// Store. LedgerTimeout bounds one call; 0: 5 s. LedgerTries is how often a call that
-	// fails temporarily is made, with short pauses; 0: 5. What is still in doubt after
-	// that is left to recovery.
+	// Store. LedgerTimeout bounds one call; 0: 5 s. LedgerTries is how often a call is made
+	// if it fails temporarily, with short pauses between; 0: 5. If the outcome is still
+	// unknown then, recovery repeats the call later.
 	LedgerTimeout time.Duration
 	LedgerTries   int
 	// MaxWaiting is how many calls of one API key, or of one user without a key, may wait
@@ -96,16 +96,16 @@ type Config struct {
 	// ErrIdempotencyKeyInUse.
 	MaxWaiting int
 	// JoinWindow is how long after its end a generation whose answer nobody received can
-	// be joined by an equal call, see Joining. 0: 10 minutes; negative: no call joins
-	// another.
+	// be joined by an equal call, see [imagegen.Joining]. 0: 10 minutes; negative: no call
+	// joins another.
 	JoinWindow time.Duration
 
-	// Warnings returns what else an operator should know, besides what the Store reports.
-	// [Engine.Readiness] calls it, so it must be cheap. nil: there is nothing else.
+	// Warnings returns further warnings for operators, besides those of the Store.
+	// [Engine.Readiness] calls it, so it must be cheap. nil: there are none.
 	Warnings func(context.Context) []imagegen.Notice
 
-	// Now is the current time; the engine does not question it. nil: that of the Store if
-	// it is an [imagegen.Timekeeper], else time.Now.
+	// Now returns the current time, which the engine does not check for leaps. nil: Store.Now
+	// if the Store is an [imagegen.Timekeeper], else time.Now.
 	Now func() time.Time
 	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
 }
@@ -116,7 +116,7 @@ type Model struct {
 	Provider imagegen.Provider
 	// Credits is the price of one image for each tier. A tier without a price is not on offer.
 	Credits map[imagegen.Tier]imagegen.Credits
-	// MaxEffort caps, for a tier, the quality that is handed to the provider. No entry: no cap.
+	// MaxEffort caps, for a tier, the quality that is passed to the provider. No entry: no cap.
 	MaxEffort map[imagegen.Tier]imagegen.Quality
 	// Verify says how images are checked for completeness; "": as the provider's
 	// Capabilities say.
@@ -130,36 +130,36 @@ type Model struct {
 	MaxPrompt     int
 
 	// MaxConcurrent is how many attempts with this model may run at once. Others wait, and
-	// hold none of Config.Concurrency meanwhile. While the upstream reports overload,
-	// fewer run. 0: 64, and with several models at most half of Config.Concurrency.
+	// hold no slot meanwhile. While the upstream reports overload, fewer run. 0: what the
+	// provider's method MaxConcurrent returns, else 64; with several models also at most half
+	// of Config.Concurrency.
 	MaxConcurrent int
 
 	// Aliases are other names for the model, for clients with built-in model names. Only
-	// interfaces that say so accept them, as package openai's does. No name or alias may
-	// occur twice.
+	// some interfaces accept them, such as package openai. No name or alias may occur twice.
 	Aliases []string
 
 	// Retired hides the model from callers but keeps it for work that was already
-	// accepted. A request for it is refused as for a model that does not exist.
+	// accepted. A request for it is refused like one for a model that does not exist.
 	Retired bool
 
 	// Upstreams identify what Provider calls: the type, address and account of each
-	// upstream. They are stored with each saved upstream job, so they must hold no secret.
-	// Only a provider that has one of them in common resumes the job. A router has
-	// several, and tells them apart itself. nil: the provider's name.
+	// upstream. They are stored with each saved upstream job, so they must not contain a
+	// secret. Only a provider that has one of them in common resumes the job. A router has
+	// several, and distinguishes them itself. nil: the provider's name.
 	Upstreams []string `yaml:"-"`
 }
 
 // Admission is a request that is about to be charged.
 type Admission struct {
 	User    imagegen.UserID
-	Request imagegen.GenerateRequest // References and Mask are empty: see below
+	Request imagegen.GenerateRequest // without References and Mask, which are below
 	Ratio   imagegen.Ratio
 	Tier    imagegen.Tier
 	Credits imagegen.Credits // that will be charged
 
-	References []imagegen.ProviderReference // checked; can be opened during the call
-	Mask       *imagegen.ProviderReference  // nil: there is none
+	References []imagegen.ProviderReference // checked; they can be opened until Admit returns
+	Mask       *imagegen.ProviderReference  // nil: no mask
 }
 
 const (

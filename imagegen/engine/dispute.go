@@ -27,17 +27,16 @@ func (e *Engine) logDispute(ctx context.Context, r imagegen.Record) {
 
 // Resolution is how an operator ends a dispute.
 type Resolution struct {
-	Refund bool // everything goes back; else what the images cost is spent
-	ByHand bool // the charge was put right in the ledger's own books already: it is not asked
+	Refund bool // true: all credits are refunded; false: what the images cost is spent
+	ByHand bool // the charge was already closed in the ledger by other means: Resolve does not call the ledger
 }
 
-// Resolve ends the dispute about the charge of a generation, even if that was erased. If
-// the ledger does not know the charge, Resolve makes it before it settles it. For
-// operators.
+// Resolve ends the dispute about the charge of a generation, even of an erased one. It settles the
+// charge; if the ledger does not know the charge, Resolve makes it first. It is for operators.
 //
-// ErrNotFound; ErrInvalidRequest: there is no dispute. If the ledger refuses again, its
-// error is returned and nothing has changed: correct the ledger's own books, then resolve
-// ByHand. It is safe to repeat a Resolve that failed.
+// ErrNotFound. ErrInvalidRequest: there is no dispute. If the ledger refuses again, Resolve returns
+// an error that wraps the ledger's, and the dispute stays: close the charge in the ledger by other
+// means, then resolve it ByHand. A Resolve that failed can be repeated.
 func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Resolution) (imagegen.Record, error) {
 	r, err := e.store.Generation(ctx, id)
 	switch {
@@ -75,8 +74,8 @@ func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bo
 }
 
 // Disputed lists the generations whose charge is in dispute, of all users and including
-// erased ones, oldest first: up to limit of those behind after ("": from the oldest).
-// total is how many there are in all. For operators. [errors.ErrUnsupported] if the Store
+// erased ones, oldest first: up to limit that are newer than after ("": from the oldest).
+// total is how many there are in all. It is for operators. [errors.ErrUnsupported]: the Store
 // is not an [imagegen.Inspector].
 func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)

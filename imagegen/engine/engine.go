@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Engine carries out the rules of the service: validation, pricing, charging, generation,
+// Engine implements the rules of the service: validation, pricing, charging, generation,
 // refunds, ownership and recovery. It is safe for concurrent use. It starts no goroutine
 // before Start.
 type Engine struct {
@@ -90,7 +90,7 @@ func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, use
 
 // Authenticate returns the Service of the user to whom a raw API key belongs.
 // ErrMissingKey: the key is empty. ErrInvalidKey: it is malformed, unknown or revoked, or
-// its user is disabled. ErrExpiredKey.
+// its user is disabled. ErrExpiredKey: it has expired.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
 	k, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
@@ -113,11 +113,11 @@ func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
 	return nil
 }
 
-// Accounts returns what manages users and keys.
+// Accounts returns the users and API keys of the Store.
 func (e *Engine) Accounts() *account.Accounts { return e.accounts }
 
-// Record returns everything that is stored about a generation of any user. For operators.
-// ErrNotFound: there is none, or it is invisible, since its charge is in doubt or it was
+// Record returns everything that is stored about a generation of any user. It is for operators.
+// ErrNotFound: there is none, or it is invisible, since it may not have been charged yet or was
 // erased.
 func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.store.Generation(ctx, id)
@@ -130,8 +130,8 @@ func (e *Engine) Record(ctx context.Context, id imagegen.GenerationID) (imagegen
 	return r, nil
 }
 
-// Ready returns nil if the engine can take work, else why not, in words for an operator:
-// the reasons of Readiness in one error.
+// Ready returns nil if the engine takes work, else the reasons of Readiness in one error, for
+// operators.
 func (e *Engine) Ready(ctx context.Context) error {
 	var errs []error
 	for _, n := range e.Readiness(ctx).Reasons {

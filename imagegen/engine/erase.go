@@ -8,8 +8,8 @@ import (
 )
 
 // Erase removes the prompt, the references and the images of a generation that has ended,
-// for good. What it cost stays in the ledger. To its owner the generation no longer
-// exists. ErrNotFound; ErrInvalidRequest if it has not ended.
+// for good. Its charge stays in the ledger. Its owner no longer sees the generation.
+// ErrNotFound. ErrInvalidRequest: it has not ended.
 func (e *Engine) Erase(ctx context.Context, id imagegen.GenerationID) error {
 	return e.erase(ctx, id, imagegen.Erase{})
 }

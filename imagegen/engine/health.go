@@ -8,14 +8,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ProviderHealth is how the provider of a model did in the last attempt of this engine.
+// ProviderHealth is the result of the last attempt of this engine with a model. Attempts that
+// ended because the engine stopped or lost the lease do not count.
 type ProviderHealth struct {
 	Model    string
 	Provider string
-	At       time.Time               // when that attempt ended; zero: there was none yet
-	Healthy  bool                    // it went well, or failed through the request
-	Detail   string                  // why not, in words for an operator
-	Load     ModelLoad               // now
+	At       time.Time               // when that attempt ended; zero: there was none yet, and Healthy is false
+	Healthy  bool                    // it delivered images without an error, or the request was at fault
+	Detail   string                  // why it is not Healthy, for an operator
+	Load     ModelLoad               // the current load
 	Members  []imagegen.MemberHealth // of a provider with a method Health
 }
 

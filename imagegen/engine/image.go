@@ -15,8 +15,8 @@ func (s *Session) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen
 	return s.engine.OpenImage(ctx, id)
 }
 
-// OpenImage opens an image for anybody who knows its identifier. The caller closes it.
-// ErrNotFound.
+// OpenImage opens an image for anybody who knows its identifier; it needs no user. The caller
+// closes it. ErrNotFound.
 func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	r, i, err := e.readable(ctx, id)
 	if err != nil {
@@ -28,9 +28,8 @@ func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 // linkAge is how long an address from LinkImage can be used.
 const linkAge = 5 * time.Minute
 
-// LinkImage returns an address in the ImageStore itself under which an image can be read
-// for 5 minutes. ErrNotFound. [errors.ErrUnsupported]: the [imagegen.ImageStore] has no
-// method Link.
+// LinkImage returns an address in the image store itself, from which an image can be read for
+// 5 minutes. ErrNotFound. [errors.ErrUnsupported]: the [imagegen.ImageStore] has no method Link.
 func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address string, err error) {
 	links, ok := e.images.(interface {
 		Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error)

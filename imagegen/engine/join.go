@@ -127,9 +127,9 @@ func tooManyWaiting() error {
 	return imagegen.Overloaded(inUseRetry, errors.New("imagegen: too many calls of this API key wait for the answer of another one"))
 }
 
-// Answered reports whether the answer to a call with Joining reached its caller, to the
-// last byte. If it did not, an equal call may join. The identifier is that of the Result.
-// Answered does nothing for other generations, and for a call that was reported before.
+// Answered tells the engine whether the answer to a Generate with Joining reached its caller
+// completely. If it did not, an equal call may join. id is that of the Result. Answered does
+// nothing for other generations, and for a call that was reported before.
 func (s *Session) Answered(id imagegen.GenerationID, received bool) {
 	e := s.engine
 	if !received {

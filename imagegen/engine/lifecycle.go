@@ -102,8 +102,9 @@ func (l *lifecycle) drain() {
 	}
 }
 
-// Start begins to take work, and takes up what an earlier process left. It returns at once,
-// and may be called again. The context is not used. The only error is imagegen.ErrStopping, after Stop.
+// Start begins to take work, and continues the work that an earlier process left. It returns at
+// once, and may be called again. The context is not used. The only error is imagegen.ErrStopping:
+// Stop was called before.
 func (e *Engine) Start(context.Context) error {
 	l := e.life
 	l.mu.Lock()
@@ -125,11 +126,12 @@ func (e *Engine) Start(context.Context) error {
 	return nil
 }
 
-// Stop refuses new work and waits for what is running. If ctx ends first, synchronous
-// work is settled with the images that are durable, asynchronous work returns to the
-// queue for the next start, and providers get Config.Grace to return. A provider that
-// does not return is abandoned; its generation is not. An error means that something else
-// did not end. Stop may be called again, also concurrently.
+// Stop refuses new work and waits until running work has ended; queued work stays in the Store. If
+// ctx ends first, the contexts of providers end: synchronous work is settled with the images that
+// are durable, asynchronous work returns to the queue for the next start. Stop then waits up to
+// Config.Grace for providers, and abandons those that do not return; their generations are settled
+// or queued all the same. It returns an error if other work does not end within 5 seconds more.
+// Stop may be called again, also concurrently.
 func (e *Engine) Stop(ctx context.Context) error {
 	l := e.life
 	l.drain()

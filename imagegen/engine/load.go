@@ -11,16 +11,18 @@ import (
 
 // Load is how busy an engine is at one moment.
 type Load struct {
-	Queued  int // asynchronous generations that wait, of all engines that share the Store
+	Queued  int // asynchronous generations that wait in the Store, for all engines that share it
 	Running int // attempts under way
-	Slots   int // how many can be under way at once
-	Waiting int // synchronous callers who wait for a slot
+	Slots   int // how many attempts can be under way at once
+	Waiting int // synchronous calls that wait for a slot
 }
 
-// ModelLoad is how busy an engine is with one model.
+// ModelLoad is how busy an engine is with one model. Its fields are numbers: Running attempts
+// under way, Waiting synchronous calls that wait for a slot, Bound attempts that may run at once
+// now, and Most that may ever run at once. Bound is below Most while the upstream is overloaded.
 type ModelLoad = schedule.Load
 
-// Load reports how busy the engine is. It is cheap.
+// Load returns how busy the engine is. It is cheap.
 func (e *Engine) Load(ctx context.Context) (Load, error) {
 	queued, err := e.store.Queued(ctx, "")
 	if err != nil {
@@ -31,8 +33,8 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 }
 
 // Unsettled lists the generations whose charge is open, of all users, oldest first: up to
-// limit of those behind after ("": from the oldest). total is how many there are in all.
-// For operators. [errors.ErrUnsupported] if the Store is not an [imagegen.Inspector].
+// limit that are newer than after ("": from the oldest). total is how many there are in all.
+// It is for operators. [errors.ErrUnsupported]: the Store is not an [imagegen.Inspector].
 func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {

@@ -6,14 +6,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Policy decides which ratio and tier a request means. It must be a pure function; info
-// is that of the model. An *Error that it returns is the answer to the caller. The engine
-// checks that the model offers both.
+// Policy decides the ratio and the tier of a request from its size, its quality and the info of
+// the model. It must be a pure function. If it returns an *imagegen.Error, that is the answer to
+// the caller. The engine then checks that the model offers the ratio and the tier.
 type Policy func(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error)
 
-// SizeFirst lets an explicit size decide both: the tier by its area, and the ratio as the
-// nearest one that the model lists. With size auto, the quality decides the tier: auto
-// and low 1K, medium 2K, high 4K.
+// SizeFirst is a [Policy]. An explicit size decides both: the tier by its area
+// ([imagegen.TierOf]), and the ratio as the nearest one that the model lists. With size auto, the
+// quality decides the tier: auto and low 1K, medium 2K, high 4K.
 func SizeFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 	if size.Auto() {
 		return imagegen.RatioAuto, tierByQuality(quality), nil
@@ -22,9 +22,9 @@ func SizeFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.Model
 	return ratio, imagegen.TierOf(size.Area()), err
 }
 
-// QualityFirst lets the quality always decide the tier, and an explicit size the ratio. A
-// size of a higher tier than the quality pays for is refused; one of a lower tier is
-// delivered as asked, at the price of the quality.
+// QualityFirst is a [Policy]. The quality always decides the tier, as with size auto in SizeFirst,
+// and an explicit size the ratio. A size of a higher tier than that of the quality is refused; one
+// of a lower tier is delivered as asked, at the price of the quality's tier.
 func QualityFirst(size imagegen.Size, quality imagegen.Quality, info imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
 	tier := tierByQuality(quality)
 	if size.Auto() {

@@ -6,7 +6,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Quote implements [imagegen.Service]. It does not ask Config.Admit.
+// Quote implements [imagegen.Service]. It does not call Config.Admit.
 func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	quote, err := s.Price(q)
 	if err == nil {

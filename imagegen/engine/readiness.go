@@ -11,17 +11,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Readiness says whether an engine takes work. Warnings do not change that.
+// Readiness says whether an engine takes work.
 type Readiness struct {
-	Reasons  []imagegen.Notice // why it takes none; empty: it does
-	Warnings []imagegen.Notice
+	Reasons  []imagegen.Notice // why it takes no work; empty: it does
+	Warnings []imagegen.Notice // they do not stop work
 }
 
-// Ready reports whether work is taken.
+// Ready reports whether the engine takes work.
 func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
 
-// Readiness returns whether the engine takes work, and what an operator should know. It
-// is cheap. Each change is logged once.
+// Readiness returns whether the engine takes work, and the warnings for operators. It
+// is cheap. It logs each change once.
 func (e *Engine) Readiness(ctx context.Context) Readiness {
 	var r Readiness
 	if err := e.life.accepting(); err != nil {
@@ -70,7 +70,7 @@ func clockDetail(leap time.Duration) string {
 	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
 }
 
-// ConfirmClock has the Store accept the wall clock. It does nothing if the Store is not
+// ConfirmClock makes the Store accept the wall clock. It does nothing if the Store is not
 // an [imagegen.Timekeeper].
 func (e *Engine) ConfirmClock(ctx context.Context) error {
 	if k, ok := e.store.(imagegen.Timekeeper); ok {

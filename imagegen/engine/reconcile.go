@@ -8,12 +8,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Reconcile returns the open charges of the ledger for which there is no generation, or
-// only one that has ended without a dispute. Charges of a generation that is abandoned at
-// this moment may be among them. Charges whose identifier is not a generation's are
-// ignored. It changes nothing: settle a charge of a generation that has ended to
-// [imagegen.Record.Used], and any other to 0. For operators. [errors.ErrUnsupported] if
-// the Ledger has no method OpenCharges, see [imagegen.Ledger].
+// Reconcile returns the open charges of the ledger that no generation needs: there is no such
+// generation, or it has ended without a dispute. A charge of a generation that is being abandoned at
+// this moment may be among them. Charges whose identifier does not have the form of a generation's
+// are ignored. Reconcile changes nothing: settle a charge of a generation that has ended to
+// [imagegen.Record.Used], and any other to 0. It is for operators. [errors.ErrUnsupported]: the
+// Ledger has no method OpenCharges, see [imagegen.Ledger].
 func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err error) {
 	lister, ok := e.ledger.(interface {
 		OpenCharges(context.Context, imagegen.ChargeID, int) ([]imagegen.Charge, error)

@@ -14,15 +14,16 @@ func (e *Engine) newUploads() *uploads.Uploads {
 		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.MaxSpooled})
 }
 
-// Stage copies one reference image of the user to the spool and checks it on the way; at
-// most a few hundred KiB are in memory at a time. name identifies the image in messages.
-// ErrInvalidRequest: it is empty, larger than MaxReferenceBytes, has more than
-// MaxReferencePixels, or is no PNG, JPEG or WebP whose header decodes. ErrOverloaded:
-// there is no space, sixteen images of the user are already arriving, or the user would
-// exceed Config.MaxSpooled. If r fails, its error is returned.
+// Stage copies one reference image of the user to the spool and checks it meanwhile; at most a
+// few hundred KiB are in memory at a time. The result is for one Generate; if there is none, call
+// [imagegen.Discard]. name identifies the image in messages. ErrInvalidRequest: the image is empty,
+// larger than MaxReferenceBytes, has more than MaxReferencePixels, or is no PNG, JPEG or WebP whose
+// header can be decoded. ErrOverloaded: there is no space, 16 images of the user or 128 of all users
+// are already arriving, or the user would exceed Config.MaxSpooled. If r fails, its error is
+// returned.
 //
-// For a user who cannot pay for the cheapest image, it is checked and hashed but not
-// stored. Generate then recognizes a repeated request by its idempotency key, and answers
+// If the user cannot pay for the cheapest image, Stage checks and hashes the reference image but
+// does not store it. Generate then recognizes a repeated request by its idempotency key, and answers
 // any other with ErrInsufficientCredits.
 func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 	return s.engine.uploads.Stage(ctx, s.user, r, name)
@@ -65,9 +66,9 @@ func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
 	return o.engine.OpenImage(ctx, o.id)
 }
 
-// OwnImage returns one of the user's images as a reference for another generation, whose
-// record then names the image. ErrNotFound: there is no such image, or it is somebody
-// else's.
+// OwnImage returns one of the user's images as a reference for another generation. The record of
+// that generation then contains the identifier of the image. ErrNotFound: there is no such image, or
+// it belongs to somebody else.
 func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
 	if _, _, err := s.image(ctx, id); err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.R
 	return ownImage{s.engine, id}, nil
 }
 
-// SentImage is a reference image of one generation, used as a reference for another.
+// SentImage is a reference image of one generation, which can be a reference for another one.
 type SentImage struct {
 	engine *Engine
 	file   imagegen.ReferenceFile
@@ -86,12 +87,12 @@ func (i *SentImage) Open(ctx context.Context) (io.ReadCloser, error) {
 	return i.engine.spool.Open(ctx, i.file.ID)
 }
 
-// MediaType is that of the bytes.
+// MediaType returns image/png, image/jpeg or image/webp.
 func (i *SentImage) MediaType() string { return i.file.MediaType }
 
-// SentImage returns the n-th reference image of one of the user's generations, from 0; a
-// mask does not count. ErrNotFound: there is no such generation or image, it is somebody
-// else's, or the file is no longer kept, as it is until the generation ends.
+// SentImage returns the n-th reference image of one of the user's generations, counted from 0
+// without the mask. The file is kept until the generation ends. ErrNotFound: it is no longer kept,
+// there is no such generation or image, or it belongs to somebody else.
 func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int) (*SentImage, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Session is the Service of one user, in process. It is safe for concurrent use and holds
-// nothing that must be released.
+// Session is the [imagegen.Service] of one user, in process. It is safe for concurrent use and
+// need not be closed.
 type Session struct {
 	engine *Engine
 	user   imagegen.UserID
@@ -20,10 +20,10 @@ type Session struct {
 
 var _ imagegen.Service = (*Session)(nil)
 
-// User is the user whose Service this is.
+// User returns the user whose Service this is.
 func (s *Session) User() imagegen.UserID { return s.user }
 
-// KeyID is the API key that the session was authenticated with; "" for a session of
+// KeyID returns the API key that the session was authenticated with; "" for a session of
 // Engine.As.
 func (s *Session) KeyID() imagegen.KeyID { return s.key }
 
@@ -65,9 +65,9 @@ func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (ima
 	return r.Generation(), nil
 }
 
-// Record returns everything that is stored about one of the user's generations. ErrNotFound:
-// also for another user's. Every look at a generation on behalf of its owner goes through
-// here, or through the store's list of the user's records.
+// Record returns everything that is stored about one of the user's generations. ErrNotFound as
+// for Generation. Every access to a generation on behalf of its owner goes through here, or
+// through the store's list of the user's records.
 func (s *Session) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	if !id.Valid() {
 		return imagegen.Record{}, imagegen.ErrNotFound

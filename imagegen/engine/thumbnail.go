@@ -19,9 +19,9 @@ func (e *Engine) newThumbnails() *thumbnails.Maker {
 }
 
 // OpenThumbnail opens a small copy of one of the user's images: at most 320 pixels wide
-// and high, as a JPEG, or as a PNG if something in it is transparent. If there is none
-// yet, it is made now. The caller closes it. ErrNotFound: also for another user's image,
-// and without Config.Thumbnails.
+// and high, as a JPEG, or as a PNG if part of it is transparent. If there is none
+// yet, OpenThumbnail makes it. The caller closes it. ErrNotFound: there is no such image, it
+// belongs to somebody else, or Config.Thumbnails is not set.
 func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	e := s.engine
 	if !e.cfg.Thumbnails {

@@ -4,13 +4,13 @@
 //	server.Addr = "127.0.0.1:8080"
 //	err := server.ListenAndServe()
 //
-// The handler sets the deadlines of each connection itself: a body must keep coming and an answer
-// must be taken, but a generation may last as long as the engine lets it.
+// The handler sets the deadlines of each connection itself: it closes a connection on which a body
+// or an answer no longer makes progress, but lets a generation take as long as the engine does.
 //
 // routes.go has the routes; each has a handler in a file of its own. A handler answers, or returns
-// the error that is the answer, and errors.go writes all of those. What other interfaces over the
-// same engine need too is in internal/serving: deadlines, keys, limits, request identifiers and the
-// log. Nothing about credits, ownership or images is decided here: that is the engine's.
+// the error that is the answer, and errors.go writes all of those. Package internal/serving has what
+// other interfaces over the same engine also need: deadlines, keys, limits, request identifiers and
+// the log. The engine alone decides about credits, ownership and images.
 package httpapi
 
 import (
@@ -30,40 +30,39 @@ import (
 // Options configure NewHandler. The zero value works.
 type Options struct {
 	// BaseURL is where callers reach the service, such as https://images.example.com: the
-	// addresses in answers begin with it. A slash at its end is removed. "": the request's
-	// Host.
+	// addresses in answers begin with it. A slash at its end is removed. "": the Host of each
+	// request.
 	BaseURL string
 
-	// TrustedProxies are the peers whose headers are believed: X-Forwarded-Proto and
-	// X-Forwarded-Host if BaseURL is empty, and X-Forwarded-For for the log. They must set
-	// the first two themselves, not pass them on. nil: nobody's headers are.
+	// TrustedProxies are the peers whose headers the handler trusts: X-Forwarded-Proto and
+	// X-Forwarded-Host if BaseURL is empty, and X-Forwarded-For for the log. These proxies must
+	// set the first two themselves, and not pass on those of callers. nil: it trusts no peer.
 	TrustedProxies []netip.Prefix
 
 	// CORSOrigins are the origins whose scripts may call the service, such as
-	// https://app.example.com; "*" is any. nil: none.
+	// https://app.example.com; "*" means any. nil: none.
 	CORSOrigins []string
 
 	// RequestsAtOnce is how many requests of one API key can run at once; beyond it the
-	// answer is ErrOverloaded. Each takes memory until its answer is read. 0: 256.
+	// answer is ErrOverloaded. A request takes memory until its answer was read. 0: 256.
 	RequestsAtOnce int
 
-	// Limits bound the keys together with other interfaces that are given the same Limits,
-	// such as package openai's, and replace RequestsAtOnce. nil: limits of its own.
+	// Limits replaces RequestsAtOnce, and can be shared: handlers with the same Limits, such as
+	// that of package openai, count the requests of a key together. nil: limits of its own.
 	Limits *Limits
 
-	// RedirectImages answers a request for an image with an address in the image store itself, if
-	// that is an [imagegen.ImageStore] with a method Link: the bytes then do not pass through this
-	// process.
+	// RedirectImages answers a request for an image with a redirect to an address in the image
+	// store itself, so that the bytes do not pass through this process. It requires an
+	// [imagegen.ImageStore] with a method Link; without one it has no effect.
 	RedirectImages bool
 
-	// Log gets a line for each request, with the route instead of the path, since the
-	// identifier of an image lets anybody open it. Neither keys nor prompts are logged.
-	// nil: silent.
+	// Log gets a line for each request. It contains the route instead of the path, since the
+	// path of an image lets anybody open it. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
 }
 
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent
-// use and need not be closed. While the engine drains it still serves reads.
+// use and need not be closed. After Engine.Stop it refuses new work, but still serves reads.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
 		CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
@@ -78,11 +77,11 @@ func (o Options) limits() *serving.Limits {
 	return serving.NewLimits(o.RequestsAtOnce)
 }
 
-// Limits count what runs for each API key. Interfaces that are given the same Limits
-// bound their keys together.
+// Limits bound the requests of each API key that run at once, and the memory that they take. Handlers
+// with the same Limits count the requests of a key together. It is safe for concurrent use.
 type Limits = serving.Limits
 
-// NewLimits returns limits for that many requests of one API key at once; 0: 256.
+// NewLimits returns limits for at most requestsAtOnce requests of one API key at once; 0: 256.
 func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAtOnce) }
 
 // api is the handler. Only catalog changes after it was made.
@@ -119,28 +118,40 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.router.ServeHTTP(x, x.Request)
 }
 
-// RequestID returns the X-Request-Id of the request that ctx belongs to, also in work
-// that goes on after its answer; "" if there is none.
+// RequestID returns the X-Request-Id of the request that ctx belongs to; "" if there is none. It
+// also works for the context of work that continues after the answer.
 func RequestID(ctx context.Context) string { return serving.RequestID(ctx) }
 
-// WithRequestID gives the requests of another handler what those of NewHandler have: an
+// WithRequestID returns a handler that gives each request of h what those of NewHandler have: an
 // X-Request-Id in the answer, and a context for RequestID and NewLogHandler.
 func WithRequestID(h http.Handler) http.Handler { return serving.WithRequestID(h) }
 
-// NewLogHandler returns a handler that adds request_id to each record whose context has
-// one. Give it to the engine's logger too, so that all lines of a request can be found. A
-// handler that already does so is returned as it is.
+// NewLogHandler returns a handler that passes records to h, and adds request_id to those whose
+// context belongs to a request. Use it for the engine's logger too, so that all lines about a
+// request can be found. If h already does this, NewLogHandler returns h.
 func NewLogHandler(h slog.Handler) slog.Handler { return serving.NewLogHandler(h) }
 
-// Watcher is called for each request, see Watch.
+// Watcher is called for each request, see Watch. It has two methods, which must be quick and safe for
+// concurrent use:
+//
+//	// Begin is called when a request begins. It returns the context for the request: its own, or one derived
+//	// from it.
+//	Begin(r *http.Request) context.Context
+//
+//	// End is called after the request was answered, also if its handler panicked. ctx is that of Begin.
+//	End(ctx context.Context, a Answer)
 type Watcher = serving.Watcher
 
-// Answer describes an answered request to a Watcher.
+// Answer describes an answered request to a Watcher: its Method, its Route, the Status of the answer (0: the
+// connection was cut before there was one) and the Duration. No caller can choose these values freely, so they
+// can label metrics.
 type Answer = serving.Answer
 
-// Watch calls watchers for each request that h answers, for metrics and traces. The
-// handlers of this module name their routes; for others WithRoute does.
+// Watch returns a handler that calls watchers for each request that h answers, for metrics and
+// traces. Each gets the context of the one before. The handlers of this module set
+// Answer.Route; for others, use WithRoute.
 func Watch(h http.Handler, watchers ...Watcher) http.Handler { return serving.Watch(h, watchers...) }
 
-// WithRoute gives all requests of another handler one route name, for Watch.
+// WithRoute returns a handler that sets Answer.Route for all requests of h. It has an effect only
+// below Watch.
 func WithRoute(route string, h http.Handler) http.Handler { return serving.WithRoute(route, h) }

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// NewServer returns a server with limits that suit the handler: 10 seconds for a header of at most
-// 32 KiB, two minutes between requests. It sets no ReadTimeout and no WriteTimeout: either would cut
-// off generations and uploads, and the handler sets deadlines of its own. Set Addr before you listen.
+// NewServer returns a server for h with suitable limits: 10 seconds for a header of at most 32 KiB,
+// and two minutes between requests. It sets no ReadTimeout and no WriteTimeout: either would
+// interrupt generations and uploads, and the handler sets deadlines of its own. Set Addr before you
+// listen.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler:           h,

@@ -4,13 +4,13 @@
 //	server := mcpserver.New(service, mcpserver.Options{})
 //	err := server.Run(ctx, &mcp.StdioTransport{})
 //
-// Generations are asynchronous inside: a call that takes longer than clients wait is
-// answered with the generation's identifier. Package httpapi/mcphttp serves the same
-// tools over HTTP.
+// All generations are asynchronous: if one takes longer than Options.Patience, the call returns its
+// identifier, with which the agent asks again. Package httpapi/mcphttp serves the same tools over
+// HTTP.
 //
 // tools.go declares the tools. What a tool takes and returns is a struct, whose tags are the schema
-// that agents read: a change of them changes what models do. Errors go to the agent as text that it can
-// act on, see explain. Who asks, and for which user, was decided before: a server has one Service.
+// that agents read: changing them changes what models do. Errors go to the agent as text that it can
+// act on, see explain. A server has one Service, and so one user: the program authenticates that user.
 package mcpserver
 
 import (
@@ -30,24 +30,24 @@ import (
 type Options struct {
 	Version string // of the program, for clients to show
 
-	// Dir is the only place where reference images are read and images are written: no
-	// path leads out of it, and no existing file is overwritten. The caller closes it
+	// Dir is the directory in which tools read reference images and write images: no path
+	// leads out of it, and no existing file is overwritten. The caller closes it
 	// after the server has ended. nil: no files.
 	Dir *os.Root
 
-	// ImageURL is the address of an image, for a service in process, whose images have
-	// none. nil: the address that the service returns.
+	// ImageURL returns the address of an image, for a service in process, whose images have
+	// none. nil: Image.URL.
 	ImageURL func(imagegen.ImageID) string
 
-	// Patience is how long a call waits for its images before it is answered with the identifier. 0:
-	// 45 s, since many clients give up after 60.
+	// Patience is how long a call waits for its images before it returns the identifier. 0: 45 s, since
+	// many clients give up after 60.
 	Patience time.Duration
 
-	// Schemas is a cache that servers can share if one is made for each request. nil: none.
+	// Schemas is a cache that several servers can share, for a program that makes a server for each
+	// request. nil: none.
 	Schemas *mcp.SchemaCache
 
-	// Log gets failures that are not the caller's mistake. Neither prompts nor keys are
-	// logged. nil: silent.
+	// Log gets failures that the caller did not cause. Neither prompts nor keys are logged. nil: silent.
 	Log *slog.Logger
 }
 
@@ -59,8 +59,8 @@ const instructions = "Generates images, which cost credits. Call generate_image;
 	"quote tells a price beforehand."
 
 // New returns a server for one user's service. It can be connected to several clients,
-// and is safe for concurrent use. It starts nothing: the caller runs it, or connects it to
-// transports, and ends it by their context.
+// and is safe for concurrent use. It starts no goroutine: the caller runs it, or connects it to
+// transports, and ends it by cancelling their context.
 func New(s imagegen.Service, o Options) *mcp.Server {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience

@@ -14,8 +14,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
-// Watcher makes a span of each request, for httpapi.Watch. It continues the trace of a
-// caller that sends traceparent (W3C Trace Context). Health checks have no spans.
+// Watcher returns a watcher for httpapi.Watch that makes a span for each request. The span
+// continues the trace of a caller that sends traceparent (W3C Trace Context). Health checks have
+// no spans.
 func (t *Tracer) Watcher() httpapi.Watcher { return watcher{t} }
 
 // watcher keeps the span of a request in its context. End does nothing without one.

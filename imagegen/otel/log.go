@@ -7,8 +7,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// NewLogHandler returns a handler that adds trace_id and span_id to each record whose context belongs to a
-// trace, sampled or not.
+// NewLogHandler returns a handler that passes records to h, and adds trace_id and span_id to those whose
+// context belongs to a trace, sampled or not.
 func NewLogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
 
 type logHandler struct{ slog.Handler }

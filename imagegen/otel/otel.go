@@ -1,14 +1,13 @@
-// Package otel traces what an engine does, with OpenTelemetry: a span for each HTTP
-// request, charge, wait for a slot, attempt, upstream call, stored image and settlement.
-// It needs only OpenTelemetry's API: the trace.TracerProvider decides which spans are
-// kept and where they go.
+// Package otel traces an engine with OpenTelemetry: it makes a span for each HTTP request,
+// charge, wait for a slot, attempt, upstream call, stored image and settlement. It needs only
+// OpenTelemetry's API: the trace.TracerProvider decides which spans are kept and where they go.
 //
 //	t := otel.New(provider)
 //	e, err := engine.New(engine.Config{Observer: t, …})
 //	handler := httpapi.Watch(httpapi.NewHandler(e, httpapi.Options{Log: log}), t.Watcher())
 //
-// Attributes are named by the conventions for HTTP and GenAI where these have a name. No
-// span contains a prompt, a user or a key.
+// Attributes have the names of OpenTelemetry's conventions for HTTP and GenAI, if these define
+// one. No span contains a prompt, a user or a key.
 package otel
 
 import (
@@ -31,8 +30,8 @@ const remembered = 20_000
 
 // Tracer is an [imagegen.Observer] that makes spans. It is safe for concurrent use.
 //
-// Queued work stays in the trace of the request that asked for it while the process
-// lives; after a restart, or in another process, it has a trace of its own.
+// Queued work belongs to the trace of the request that asked for it, as long as the same process
+// does it; after a restart, or in another process, it has a trace of its own.
 type Tracer struct {
 	tracer trace.Tracer
 

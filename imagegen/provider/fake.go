@@ -12,17 +12,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
-// Fake is a provider without an upstream. It draws a landscape for each prompt, in every
-// ratio and tier, and explicit sizes to the pixel. Images are PNG unless the request asks
-// for WebP. The same request yields the same bytes. The average colour of the first
-// reference image tints the picture if that image has at most 4 million pixels. The
-// quality changes nothing.
+// Fake is a provider without an upstream. It draws a landscape for each prompt, in every ratio
+// and tier, and explicit sizes to the pixel. Images are PNG unless the request asks for WebP.
+// The same request yields the same bytes. If the first reference image has at most 4 million
+// pixels, its average colour tints the picture. The quality changes nothing.
 //
-// It supports every option. A seed changes the picture: the second image of a request
-// equals the first image of the next seed. With a transparent background the picture is an
-// oval with nothing around it. With a mask it is the first reference, drawn anew where the
-// mask is transparent. WebP is lossless and uncompressed: three bytes a pixel, four with a
-// transparent background.
+// It supports every option. A seed changes the picture: the second image of a request equals the first image of the
+// next seed. With a transparent background the picture is an oval, and transparent around it. With a mask it is the
+// first reference, and drawn anew where the mask is fully transparent. WebP is lossless and uncompressed: three bytes
+// a pixel, four with a transparent background.
 //
 // A prompt can make it fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
 // [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16,
@@ -40,8 +38,8 @@ type Fake struct {
 	// ordinary text. It must be safe for concurrent use. nil: the directives decide.
 	Script func(r imagegen.ProviderRequest) Faults
 
-	// Image is yielded as every image, unaltered, whatever the request asks for; references are not
-	// read. It is for measuring the code around the provider. nil: draw.
+	// Image is yielded as every image, whatever the request asks for; references are not read. It is for measuring
+	// the code around the provider. nil: pictures are drawn.
 	Image []byte
 
 	// AllowCrash permits Faults.Crash, which kills this process.
@@ -57,13 +55,15 @@ var (
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }
 
-// Capabilities returns all sizes and all options. JPEG and its compression are left to the engine.
+// Capabilities returns all sizes and all options. JPEG and its compression are left to the
+// engine. Seeds go up to 4,294,967,295.
 func (f *Fake) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
 		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}
 }
 
-// Check refuses a prompt whose directives are wrong or not permitted. With a Script it refuses nothing.
+// Check refuses a prompt whose directives are wrong or not permitted, with an error of
+// imagegen.ClassInvalid. With a Script it refuses nothing.
 func (f *Fake) Check(r imagegen.ProviderRequest) error {
 	if f.Script != nil {
 		return nil
@@ -82,8 +82,9 @@ func (f *Fake) permit(faults Faults) error {
 	return nil
 }
 
-// Generate draws the images, with the faults that the prompt's directives or Script ask
-// for.
+// Generate draws the images, each while it is read, with the faults that the prompt's
+// directives or Script ask for. A reference that cannot be opened is an error of
+// imagegen.ClassUnavailable, one that cannot be decoded is of ClassInvalid.
 func (f *Fake) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		err := f.generate(ctx, r, func(body io.Reader) bool { return yield(imagegen.ProviderImage{Body: body}, nil) })
@@ -127,6 +128,7 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 	return end(ctx)
 }
 
+// faults returns the faults of a call, and the prompt to draw.
 func (f *Fake) faults(r imagegen.ProviderRequest) (faults Faults, prompt string, err error) {
 	if f.Script != nil {
 		faults, prompt = f.Script(r), r.Prompt

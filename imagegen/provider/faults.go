@@ -13,13 +13,13 @@ import (
 // Faults say how a call of the fake provider fails. With the zero value it does not fail: it
 // yields every image that was asked for.
 //
-// The fields from Transient on end the call: before its first image or, if Images is set,
-// after that many. If several are set, the first of them counts.
+// The fields from Transient on end the call: before its first image or, if Images is set, after that many. If several
+// of them are set, the first one counts.
 type Faults struct {
 	Delay   time.Duration // before the first image, once a call
 	Each    time.Duration // before every further image
 	Images  int           // how many are yielded, which may be fewer or more than asked for; 0: all, or none if the call is ended
-	Corrupt bool          // the images end after their header
+	Corrupt bool          // the images break off after their header
 
 	Transient int  // this many calls with the same Key end with ClassUnavailable; those after them do not
 	Crash     bool // kills the process, as kill -9 does; only with Fake.AllowCrash
@@ -40,7 +40,7 @@ func (f Faults) count(n int, ended bool) int {
 	return n
 }
 
-// corruptBytes is enough for the header of a PNG, and less than the smallest complete PNG has.
+// corruptBytes is enough for the header of a PNG, 33 bytes, and less than the smallest complete PNG has.
 const corruptBytes = 48
 
 // spoil cuts an image short if Corrupt is set.

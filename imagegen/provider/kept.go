@@ -13,8 +13,9 @@ import (
 // imagegen.MaxMaskPixels each. So the memory for them does not grow with the number of calls.
 var composing sync.Mutex
 
-// kept returns the part of a reference that a mask keeps, scaled to a size by nearest neighbour. It is opaque where the
-// reference is kept, and transparent where the picture is to be drawn anew.
+// kept returns the part of a reference that a mask keeps, scaled to a size by nearest neighbour. It is opaque where
+// the reference is kept, and transparent where the picture is to be drawn anew. The mask is as large as the
+// reference. Errors are those of decode.
 func kept(ctx context.Context, reference, mask imagegen.ProviderReference, size imagegen.Size) (*image.NRGBA, error) {
 	composing.Lock()
 	defer composing.Unlock()

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// ErrUnconfirmed is the error of a probe whose upstream answers and accepts the key, but
-// does not say whether it has the configured model.
+// ErrUnconfirmed is the error of a probe whose upstream answers, but leaves it open whether it has the configured
+// model or, if there is nothing else to ask, whether it accepts the key.
 var ErrUnconfirmed = errors.New("it answers, but does not tell whether it has the model")
 
 // Prober is an optional part of a provider: it can ask its upstream whether it is ready.

@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// maxTintPixels is the largest reference image that is decoded for its colour. It bounds the memory that a tint may
-// cost.
+// maxTintPixels is the most pixels of a reference image that is decoded for its colour. It
+// bounds the memory that a tint may take.
 const maxTintPixels = 4_000_000
 
 // tintOf returns the average colour of the first reference; nil if there is none, or it is too large to
@@ -48,6 +48,7 @@ func decode(ctx context.Context, r imagegen.ProviderReference) (image.Image, err
 	return picture, nil
 }
 
+// decoder returns the decoder for a media type of imagegen.ProviderReference.
 func decoder(mediaType string) func(io.Reader) (image.Image, error) {
 	switch mediaType {
 	case "image/jpeg":

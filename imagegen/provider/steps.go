@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Steps are the sampling steps for each quality, for diffusion models that the operator runs. The quality auto counts
-// as medium. Zero values stand for 20, 30 and 45.
+// Steps are the numbers of sampling steps for each quality, for diffusion models that the operator runs. The quality
+// auto counts as medium. Zero values stand for 20, 30 and 45.
 type Steps struct{ Low, Medium, High int }
 
 // WithDefaults returns s with its zero values replaced by what they stand for.

@@ -20,13 +20,13 @@ import (
 
 // Audit implements [imagegen.Inspector]. It copies the database while work goes on,
 // checks the copy, and then reads every file that the copy names: images, and the
-// reference images of work that waits. It needs room in the directory for the copy.
-// Damaged pages are reported first and alone, then values that do not match their
-// checksums, since nothing else can be said about a file with such damage.
+// reference images of work that waits. The directory needs space for the copy. If pages are
+// damaged, or else values do not match their checksums, Audit reports only these, since it
+// cannot check anything else in such a file.
 //
-// In a database that has generations, charges and images whose identifiers it does not
-// know are reported. So one that serves as the Ledger or the ImageStore of another Store
-// should have no generations itself.
+// Audit also reports charges and images of generations that the database does not contain, unless
+// it contains no generations at all. So a DB that serves as the Ledger or the ImageStore of another
+// Store should have no generations itself.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.beginAudit(ctx)
 	if err != nil {

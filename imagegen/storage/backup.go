@@ -45,17 +45,17 @@ func (t *tally) add(bytes int64) {
 	t.Bytes += bytes
 }
 
-// Backup writes everything to w as one archive for Restore. The archive shows the moment
-// at which Backup began, while work goes on; files that are removed meanwhile are kept
-// until it has ended. The database is copied first, which takes as much room in the
-// directory, so that nobody waits for a slow w. The archive includes the reference images
-// of asynchronous work that has not ended: after Restore that work is done. Synchronous
-// work that was running then fails and is refunded.
+// Backup writes everything to w as one archive for Restore, while work goes on. The archive
+// contains the data of the moment at which Backup began; files that are removed meanwhile are
+// kept until Backup has ended. Backup first copies the database within the directory, which needs
+// that much space, so that no other call waits for a slow w. The archive includes the reference
+// images of asynchronous work that has not ended, so that this work continues after Restore.
+// Synchronous work that was running then fails and is refunded.
 //
-// A missing or damaged image is an error that names it: erase its generation and begin
-// again. So is a damaged reference image; a missing one, for example in another Spool, is
-// left out. What was erased before is not in the archive. After an error the archive is
-// worthless.
+// If an image is missing or damaged, Backup returns an error that names it: erase its generation
+// and begin again. The same holds for a damaged reference image; a missing one, for example in
+// another Spool, is left out. What was erased before is not in the archive. After an error the
+// archive is worthless.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 	defer db.images.hold()()
 	files, err := db.newInventory()

@@ -1,5 +1,4 @@
-// Package storage is the default storage: one directory, which one process can have open
-// at a time.
+// Package storage is the default storage: a directory, which one process at a time can have open.
 //
 //	db, err := storage.Open("data", nil)
 //	...
@@ -9,10 +8,10 @@
 // together, the ImageStore and the Spool.
 //
 // This package does the I/O: it opens and checks the file, commits, writes images and
-// uploads, backs up, restores and audits. The contents of the database are the business
-// of the packages below internal: tables has generations, users and sign-ins, ledger has
-// the credits, trail the audit trail. They see the file only as the ordered buckets of
-// package kv, which database.go, committer.go and tx.go implement over bbolt.
+// uploads, backs up, restores and audits. The packages below internal define the contents of
+// the database: tables has generations, users and sign-ins, ledger has the credits, trail the
+// audit trail. They see the file only as the ordered buckets of package kv, which database.go,
+// committer.go and tx.go implement over bbolt.
 //
 // # The directory
 //
@@ -24,8 +23,8 @@
 //	running       exists while a process has the directory open, and after one was killed
 //	unclean       exists after a disk fault: the next start checks the whole file
 //
-// It must lie on a local disk, not on a network filesystem. Do not copy it while it is in
-// use: use DB.Backup and Restore. imagegen.db never shrinks, but reuses the space that
+// The directory must be on a local disk, not on a network filesystem. Do not copy it while it is
+// in use: use DB.Backup and Restore. imagegen.db never shrinks, but reuses the space that
 // becomes free in it.
 //
 // # What it promises
@@ -34,9 +33,9 @@
 // together, so that many at once cost little more than one. What a reader sees is durable
 // too. An image and its file name are flushed before the record that names it is written.
 //
-// When the disk is nearly full, new work is refused before it is charged; running work
-// ends, and reads go on. When the disk fails during a commit, its outcome is unknown: the
-// caller is told so, nothing more is written, and DB.Failed says that the process should
-// end. A value that is damaged on the disk is an error where it is read, never a wrong
-// answer.
+// If the disk is nearly full, new work is refused before it is charged; running work ends as
+// usual, and reads go on. If the disk fails during a commit, the outcome of the commit is unknown:
+// the caller gets ErrOutcomeUnknown, nothing more is written, and the channel of DB.Failed is
+// closed: the process should then end. Reading a value that is damaged on the disk returns an
+// error, never a wrong value.
 package storage

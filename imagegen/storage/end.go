@@ -18,15 +18,15 @@ import (
 // moveKey holds the mark of a directory that is being moved or was moved, see transfer.Mark.
 var moveKey = []byte("move")
 
-// End is a directory that is one end of a move, see package transfer. Nothing in it
-// changes on its own: there is no upkeep, no queue and no clean-up of uploads.
+// End is a directory that is the source or the target of a move, see package transfer. Unlike a DB,
+// it runs no maintenance and has no queue: only the move changes it.
 type End struct{ db *DB }
 
 var _ transfer.Database = (*End)(nil)
 
-// OpenEnd opens a directory in order to move everything out of it or, with into, into it;
-// with into it is created if it is absent or empty. The caller closes it. The errors are
-// those of Open, except that a directory which was moved can be opened.
+// OpenEnd opens a directory to move everything out of it or, if into is set, into it. With into, a
+// directory that is absent or empty is created. The caller closes it. The errors are those of Open,
+// but OpenEnd also opens a directory that was moved, or is being moved.
 func OpenEnd(dir string, into bool) (*End, error) {
 	if !into {
 		if err := checkMoved(dir); err != nil {
@@ -73,10 +73,10 @@ func (db *DB) refuseMoved() error {
 	return m.Refusal(db.dir)
 }
 
-// Images is the store of the images.
+// Images returns the store of the images.
 func (e *End) Images() imagegen.ImageStore { return e.db.images }
 
-// Spool is the store of the reference images.
+// Spool returns the store of the reference images.
 func (e *End) Spool() imagegen.Spool { return e.db.spool }
 
 // Close closes the directory.
@@ -85,7 +85,7 @@ func (e *End) Close() error { return e.db.Close() }
 // Audit implements [imagegen.Inspector].
 func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
 
-// Backup is [DB.Backup]. It refuses what [Open] refuses because of a move.
+// Backup is [DB.Backup]. transfer.ErrMoved: as for [Open].
 func (e *End) Backup(ctx context.Context, w io.Writer) error {
 	if err := e.db.refuseMoved(); err != nil {
 		return err
@@ -107,8 +107,7 @@ func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	return e.Take(ctx, nil, former, m)
 }
 
-// Rows implements [transfer.Database]. It goes over the buckets that move, by name, and over their keys. The rows
-// are copies, so they outlive the transaction.
+// Rows implements [transfer.Database]. The rows are copies, so they outlive the transaction.
 func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.file.view(ctx, func(t *tx) error {
 		rows = nil
@@ -136,8 +135,8 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 	return rows
 }
 
-// Take implements [transfer.Database]. The rows and the new mark are one commit, and only if the mark is still
-// the former one: so a move that was broken off continues behind the last row that was written.
+// Take implements [transfer.Database]. It writes the rows and the new mark in one commit, if the mark is still the
+// former one. So a move that was interrupted continues after the last row that was written.
 func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
 		if err := former.Stands(tx.Get(meta, moveKey)); err != nil {

@@ -9,27 +9,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Errors of this package, for errors.Is. Open returns the first four.
+// Errors of this package, for errors.Is. Of these, Open returns only the first four.
 var (
-	// ErrNoDatabase: the directory holds no database, and Open was not allowed to make one in it.
+	// ErrNoDatabase: the directory contains no database, and Open was not allowed to create one there.
 	ErrNoDatabase = errors.New("storage: there is no database here")
 	// ErrLocked: another process has the directory open.
 	ErrLocked = errors.New("storage: the directory is in use by another process")
 	// ErrNewerSchema: a newer version of this package wrote the database.
 	ErrNewerSchema = errors.New("storage: a newer version wrote this database")
-	// ErrCorrupt: the database file is damaged. Open returns it for damage that it finds, and later any call
-	// that reads a damaged value.
+	// ErrCorrupt: the database file is damaged. Open returns it for damage that it finds. Any later call
+	// that reads a damaged value also returns it.
 	ErrCorrupt = errors.New("storage: the database is damaged")
 
-	// ErrOutcomeUnknown: the disk failed during a commit. Only when the directory is opened again does
-	// it show whether the commit took place. imagegen.Definite does not hold for it.
+	// ErrOutcomeUnknown: the disk failed during a commit. Whether the commit took place is known only
+	// after the directory was opened again. It is not imagegen.Definite.
 	ErrOutcomeUnknown = errors.New("storage: the disk failed under a commit; its outcome is unknown")
-	// ErrStopped: nothing more is written, because the outcome of a commit is unknown or the
-	// storage has been closed.
+	// ErrStopped: the write was refused, because the outcome of a commit is unknown or the DB has been
+	// closed.
 	ErrStopped = errors.New("storage: no more is written")
-	// ErrNotEmpty: the directory to restore into holds something.
+	// ErrNotEmpty: the directory to restore into is not empty.
 	ErrNotEmpty = errors.New("storage: the directory is not empty")
-	// ErrArchive: what Restore was given is not an archive that Backup wrote, is cut short or was altered.
+	// ErrArchive: the input of Restore is no archive that Backup wrote, is cut short or was altered.
 	ErrArchive = errors.New("storage: this is no intact backup")
 )
 

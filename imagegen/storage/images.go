@@ -123,8 +123,8 @@ func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	return f, nil
 }
 
-// RemoveImages implements [imagegen.ImageStore]. What is removed stays removed after a power cut. It finds files by
-// their names, so it also removes those that no record names.
+// RemoveImages implements [imagegen.ImageStore]. Removed images stay removed after a power cut. RemoveImages finds files
+// by their names, so it also removes those that no record names.
 func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	if err := i.files.begin(ctx); err != nil || !isPlain(string(g)) {
 		return err

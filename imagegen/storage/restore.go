@@ -21,11 +21,11 @@ import (
 )
 
 // Restore makes a directory from an archive that Backup wrote. dir must be absent or
-// empty. The archive is unpacked, checked and audited under another name; only then does
-// it become a directory that Open opens. After an error, dir holds nothing that Open
-// would accept.
+// empty. Restore unpacks, checks and audits the archive under another name, and only then
+// makes it a directory that Open accepts. After an error, dir contains nothing that Open would
+// accept.
 //
-// ErrArchive: it is no archive, is cut short, or was altered. ErrNotEmpty.
+// ErrArchive: r is no archive of Backup, is cut short, or was altered. ErrNotEmpty: dir is not empty.
 func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {

@@ -34,26 +34,26 @@ type space struct {
 	err   error      // of that look
 }
 
-// Space is the room on the disk of a directory, in bytes.
+// Space is the space on the disk of a directory, in bytes.
 type Space struct {
-	Free    int64 // that this process can write
+	Free    int64 // available to this process
 	Total   int64
-	Reserve int64 // below which new work is refused
+	Reserve int64 // Options.MinFree
 }
 
 // nearlyFull times the reserve is the free space below which there is a warning.
 const nearlyFull = 16
 
-// Low reports whether new work is refused.
+// Low reports whether Free is below Reserve, so that new work is refused.
 func (s Space) Low() bool { return s.Free < s.Reserve }
 
-// NearlyFull reports whether an operator should make room.
+// NearlyFull reports whether Free is below 16 times Reserve: an operator should make room.
 func (s Space) NearlyFull() bool { return s.Free < nearlyFull*s.Reserve }
 
-// Space returns how much room there is. It asks the system each time, which is cheap.
+// Space returns the space on the disk. It asks the system each time, which is cheap.
 func (db *DB) Space() (Space, error) { return spaceOf(db.dir, db.space.min) }
 
-// SpaceOf is Space for a directory that need not be open; o may be nil.
+// SpaceOf is DB.Space for a directory that need not be open. Of o, which may be nil, it uses MinFree.
 func SpaceOf(dir string, o *Options) (Space, error) { return spaceOf(dir, o.withDefaults().MinFree) }
 
 // spaceOf asks the system how much room there is.

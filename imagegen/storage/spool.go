@@ -24,7 +24,7 @@ var _ imagegen.Spool = (*spool)(nil)
 // spoolPath is where a reference image lies below the directory.
 func spoolPath(id imagegen.ReferenceID) string { return path.Join(spoolDir, string(id)) }
 
-// Stage implements [imagegen.Spool]. It flushes nothing; Keep does.
+// Stage implements [imagegen.Spool]. It does not flush the file to the disk; Keep does.
 func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	if !isPlain(string(id)) {
 		return imagegen.Invalid("%q cannot name a file", id)
@@ -35,8 +35,8 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return s.files.write(ctx, spoolPath(id), r, false)
 }
 
-// TakeSpace is the optional method that [imagegen.Spool] describes. What it took counts until the disk is next looked
-// at, whether or not it is written.
+// TakeSpace is the optional method that [imagegen.Spool] describes. The n bytes count as used until the free space of
+// the disk is next determined, at most a second later.
 func (s *spool) TakeSpace(n int64) error {
 	if err := s.space.take(n); err != nil {
 		return notApplied(err)
@@ -44,8 +44,7 @@ func (s *spool) TakeSpace(n int64) error {
 	return nil
 }
 
-// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them was not staged. All of them share one flush
-// of the directory.
+// Keep implements [imagegen.Spool]. It flushes each file, and then their directory once.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.begin(ctx); err != nil || len(ids) == 0 {
 		return err
@@ -73,8 +72,8 @@ func (s *spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 	return f, nil
 }
 
-// Remove implements [imagegen.Spool]. It tries to remove all of them, whatever becomes of the first. No flush
-// follows: what comes back after a power cut is removed at the next start.
+// Remove implements [imagegen.Spool]. If one cannot be removed, it still tries the others. The removal is not flushed:
+// a file that comes back after a power cut is removed at the next start.
 func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.begin(ctx); err != nil {
 		return err

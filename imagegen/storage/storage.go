@@ -21,13 +21,13 @@ import (
 
 // Options change how a directory is opened. The zero value is a good choice.
 type Options struct {
-	MustExist bool             // refuse to begin anew where there is no database
-	MinFree   int64            // bytes of the disk below which new work is refused; 0: 64 MiB
-	Now       func() time.Time // the wall clock, which is judged; nil: time.Now
+	MustExist bool             // do not create a database if there is none
+	MinFree   int64            // with fewer free bytes on the disk, new work is refused; 0: 64 MiB
+	Now       func() time.Time // the wall clock, which the DB checks as imagegen.Timekeeper describes; nil: time.Now
 	Log       *slog.Logger     // nil: silent
 
 	// Observer is told about each commit ([imagegen.EventCommitted]), with the time until
-	// it was durable. nil: nobody is told.
+	// it was durable. nil: none.
 	Observer imagegen.Observer
 }
 
@@ -36,9 +36,10 @@ type Options struct {
 //   - [imagegen.JointStore], which includes users and keys
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
-//   - [account.LoginStore], [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]
+//   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
+//   - [imagegen.Inspector] and [imagegen.Timekeeper]
 //
-// It is safe for concurrent use. Once the outcome of a commit is unknown it writes no
+// It is safe for concurrent use. Once the outcome of a commit is unknown it writes nothing
 // more, see Failed. A write that returns [imagegen.ErrNotApplied] has changed nothing.
 type DB struct {
 	// The parts whose methods DB has as its own. One that start has not come to is nil.
@@ -98,12 +99,13 @@ var (
 	_ imagegen.Timekeeper  = (*DB)(nil)
 )
 
-// Open opens a directory; one that is absent or empty becomes a new database. o may be
+// Open opens a directory. If it is absent or empty, Open creates a new database in it. o may be
 // nil. The caller closes the DB.
 //
-// ErrNoDatabase: the directory holds something else, or nothing and o.MustExist is set.
-// ErrLocked: another process still has it open after a second. ErrNewerSchema.
-// ErrCorrupt. transfer.ErrMoved: see OpenEnd.
+// ErrNoDatabase: the directory contains something else; or it is absent or empty, and o.MustExist is
+// set. ErrLocked: another process still has it open after a second. ErrNewerSchema: a newer version
+// of this package wrote it. ErrCorrupt: the file is damaged. transfer.ErrMoved: the directory was
+// moved, or is being moved; only OpenEnd opens it.
 func Open(dir string, o *Options) (*DB, error) {
 	return open(dir, o.withDefaults(), (*DB).start)
 }
@@ -230,8 +232,8 @@ func (db *DB) openTables() (err error) {
 }
 
 // Close waits for reads and writes that have begun, and closes the directory. Writes that
-// still wait are refused with [imagegen.ErrNotApplied]. It may be called again. Call it
-// after [engine.Engine.Stop].
+// still wait fail with [imagegen.ErrNotApplied]. It may be called again. Call it
+// after engine.Engine.Stop.
 func (db *DB) Close() (err error) {
 	// The background work writes through the committer, and writeLast does too: so the file is stopped after
 	// both. The file "running" goes last, since it tells the next process that everything else was finished.
@@ -304,12 +306,11 @@ func (db *DB) ClockInDoubt() (leap time.Duration, doubt bool) { return db.clock.
 // ConfirmClock implements [imagegen.Timekeeper].
 func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmClock(ctx) }
 
-// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+// Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// Create implements [imagegen.Store]. It also returns imagegen.ErrNotApplied when the disk is nearly full. The
-// answer about the disk comes before the transaction, so settlements and refunds, which use other methods, are
-// never refused for it.
+// Create implements [imagegen.Store]. imagegen.ErrNotApplied: also if the disk is nearly full. Settlements and
+// refunds, which use other methods, are never refused for that.
 func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)
@@ -317,8 +318,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 	return db.store.Create(ctx, r, lease)
 }
 
-// CreateCharged implements [imagegen.JointStore]. As Create, it also returns imagegen.ErrNotApplied when the disk is
-// nearly full.
+// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied: also if the disk is nearly full.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)

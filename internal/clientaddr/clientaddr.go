@@ -9,16 +9,18 @@ import (
 	"strings"
 )
 
-// Of returns where a request comes from. If the peer is a trusted proxy, that is the last address in X-Forwarded-For
-// that is not of a trusted proxy itself, or, where the header breaks off or cannot be read, the last proxy. Else it
-// is the peer. The zero address means that nobody knows, as on a unix socket.
+// Of returns where a request comes from. proxies are the networks of the trusted proxies. If the
+// peer is not a trusted proxy, Of returns the peer. Otherwise it reads X-Forwarded-For from its
+// end and returns the first address that is not of a trusted proxy. If there is none before the
+// list ends, or before an element that is no address, it returns the last trusted proxy that it
+// has read, or the peer. The zero address means that the origin is not known, as on a unix socket.
 func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	at := Peer(r.RemoteAddr)
 	if !at.IsValid() || !Among(at, proxies) {
 		return at
 	}
-	// Each proxy appends the address that it was called from. So the list is read from its end: what a caller has
-	// written is in front of what the first trusted proxy appended.
+	// Each proxy appends the address that called it. So whatever the caller has written itself comes before what the
+	// first trusted proxy appended, and the list is read from its end.
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for _, hop := range slices.Backward(hops) {
 		before, ok := parse(strings.TrimSpace(hop))
@@ -32,8 +34,8 @@ func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	return at
 }
 
-// Peer reads the address of a peer as net/http and net write it, with a port. The zero address if there is none. IPv4
-// in IPv6 is returned as IPv4.
+// Peer reads the address of a peer, with a port, as in http.Request.RemoteAddr. It returns the zero address if there
+// is none, and IPv4 in IPv6 as IPv4.
 func Peer(remote string) netip.Addr {
 	peer, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -42,13 +44,14 @@ func Peer(remote string) netip.Addr {
 	return peer.Addr().Unmap()
 }
 
-// Among reports whether an address is in one of the networks. The networks must not be IPv4 in IPv6.
+// Among reports whether an address is in one of the networks. An IPv4 address in IPv6 counts as IPv4; the networks
+// must not be written as IPv4 in IPv6.
 func Among(a netip.Addr, networks []netip.Prefix) bool {
 	return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(a.Unmap()) })
 }
 
-// Network returns what one customer of a network provider has, for limits: an IPv4 address, or the /64 of an IPv6
-// address, within which a single customer can use any address.
+// Network returns the address by which to limit a caller: an IPv4 address as it is, or the first of the /64 of an
+// IPv6 address, since a single customer of a network provider can usually take any address within that.
 func Network(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// OfPrompt makes a name of a prompt: its letters and digits in lower case, with a dash between words, up to 40 bytes
-// or a little more where the last letter takes several. A prompt without letters and digits gives "image". The name
-// has no extension, and a file of that name may exist.
+// OfPrompt makes a name from a prompt: its letters and digits in lower case, with a dash in the place of anything
+// else between them, up to 40 bytes, or a few more if the last letter takes several. Without letters and digits it is
+// "image". The name has no extension, and there may be a file of that name.
 func OfPrompt(prompt string) string {
 	const longest = 40
 	var b strings.Builder
@@ -29,7 +29,8 @@ func OfPrompt(prompt string) string {
 	return "image"
 }
 
-// Extension returns the extension of an image's media type, with the dot.
+// Extension returns the extension for files of an image's media type, with the dot: .jpg for
+// image/jpeg, and for any other what follows image/.
 func Extension(mediaType string) string {
 	if mediaType == "image/jpeg" {
 		return ".jpg"

@@ -1,11 +1,12 @@
-// Package nearest finds the word that somebody probably meant, for hints in error messages. It compares bytes, in
-// time that grows with the product of the lengths: it is meant for names of commands, flags and keys.
+// Package nearest finds the word that somebody probably meant, for hints in error messages. It is meant for short
+// names of commands, flags and keys: it compares bytes, and its time grows with the product of the lengths.
 package nearest
 
 import "strings"
 
-// Name returns the known word closest to a word; "" if known is empty. Of several equally close ones it prefers the
-// first that is as long as the word, since swapped letters change no length, and then the first.
+// Name returns the known word that is closest to a word; "" if known is empty. Of several
+// equally close ones it returns the first that is as long as the word, since who swaps letters
+// does not change the length, or else the first.
 func Name(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
@@ -16,8 +17,8 @@ func Name(word string, known []string) string {
 	return best
 }
 
-// Hint returns `; did you mean "x"?` for the nearest known word, or "" if that differs from the word in more than
-// half of its letters: that would be a gamble.
+// Hint returns `; did you mean "x"?` for the closest known word. It returns "" if that differs from the word by more
+// changes than half of the word's bytes: then it was probably not meant.
 func Hint(word string, known []string) string {
 	best := Name(word, known)
 	if best == "" || distance(word, best) > len(word)/2 {
@@ -34,7 +35,8 @@ func HintOrAll(word string, known []string) string {
 	return "; there are: " + strings.Join(known, ", ")
 }
 
-// distance counts the single-byte changes between two words (Levenshtein), with one row of the table in memory.
+// distance returns how many bytes must be changed, added or removed to make one word of the other (the Levenshtein
+// distance). Of the usual table it keeps one row.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Become gives up the rights of root over other users' files on the calling goroutine's thread, until the test ends.
-// Without root it changes nothing.
+// Become gives up the rights of root over other users' files on the calling goroutine's thread, until the test ends:
+// it sets the thread's user for file access to nobody (setfsuid(2)). Other goroutines keep the rights, so the test
+// must open files on the calling one. Without root it changes nothing.
 func Become(t *testing.T) {
 	t.Helper()
 	const nobody = 65534

@@ -1,5 +1,5 @@
-// Package admin is a client of the operator's HTTP interface, which imagegend serves with
-// --ops-admin: users, keys and credits for a program, such as one that receives payments.
+// Package admin is a client of the operators' HTTP interface, which imagegend serves with
+// --ops-admin. It manages users, keys and credits, for example for a program that receives payments.
 //
 //	c, err := admin.New("https://ops.example.com:9090", os.Getenv("IMAGEGEND_OPS_KEY"), nil)
 //	granted, err := c.Grant(ctx, event.ID, admin.Grant{User: "alice", Credits: 1000})
@@ -24,16 +24,21 @@ const timeout = time.Minute
 // maxAnswer is the most bytes of an answer that are read.
 const maxAnswer = 64 << 20
 
-// Client calls one service. It is safe for concurrent use.
+// Client calls one service with one operator key. It is safe for concurrent use.
+//
+// If the service answers that a call failed, the error is an [*Error]. After any other error there
+// was no readable answer, and it is unknown whether the call was carried out. Parameters named user
+// are the names of users, not their identifiers. Each method names the scope that the operator key
+// must have.
 type Client struct {
 	base string
 	key  string
 	http *http.Client
 }
 
-// New returns a client of the service whose --ops-addr is reached at address, such as
-// https://ops.example.com:9090, with an operator key. A nil h stands for a client that
-// limits each call to a minute and follows no redirect. New does not connect.
+// New returns a client of a service. address is where its --ops-addr can be reached, such as
+// https://ops.example.com:9090; key is an operator key. If h is nil, each call is limited to a
+// minute, and redirects are not followed. New does not connect.
 func New(address, key string, h *http.Client) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -48,19 +53,19 @@ func New(address, key string, h *http.Client) (*Client, error) {
 	return &Client{strings.TrimRight(address, "/"), key, h}, nil
 }
 
-// Error is an answer other than success.
+// Error is the service's answer to a call that failed.
 type Error struct {
-	Status  int    // of HTTP
-	Code    string // such as "notFound", "forbidden", "refused", "idempotencyKeyReused"
+	Status  int    // the HTTP status
+	Code    string // such as "notFound", "forbidden", "refused" or "idempotencyKeyReused"
 	Message string // for people: what happened, and what to do
 }
 
-// Error implements error.
+// Error returns the Message.
 func (e *Error) Error() string { return e.Message }
 
-// Passing reports whether the same call may succeed later: the service failed, or takes
-// no calls at present. It is then unknown whether a Client.Grant was carried out, and
-// safe to repeat it with the same key.
+// Passing reports whether the failure may be temporary: the service failed, or takes no calls at
+// present (a status from 500, or 429). It is then unknown whether the call was carried out. Grant
+// and Revoke can safely be repeated with the same key.
 func (e *Error) Passing() bool {
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests
 }

@@ -1,9 +1,8 @@
-// Package mcphttp serves the tools of package mcpserver over HTTP, to agents that have an
-// API key:
+// Package mcphttp serves the tools of package mcpserver over HTTP, to agents with an API key:
 //
 //	http.Handle(mcphttp.Path, mcphttp.NewHandler(engine, mcphttp.Options{Log: log}))
 //
-// It is the streamable transport of the Model Context Protocol, without sessions: each
+// It implements the streamable HTTP transport of the Model Context Protocol, without sessions: each
 // request is complete in itself, so any node can answer it.
 package mcphttp
 
@@ -27,7 +26,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Path is where the handler is mounted.
+// Path is the path at which the handler must be mounted.
 const Path = "/mcp"
 
 // largestBody bounds a request: the longest prompt there is, escaped, fits several times.
@@ -40,12 +39,12 @@ type Options struct {
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
 
-	// Limits bound the keys together with other interfaces that are given the same Limits, see
-	// httpapi.NewLimits. nil: limits of its own.
+	// Limits is a *httpapi.Limits, see httpapi.NewLimits. Handlers with the same Limits count the
+	// requests of a key together. nil: limits of its own.
 	Limits *serving.Limits
 
-	// Tools says how the tools are offered. Its Dir, ImageURL, Schemas and Log are ignored: files are
-	// never read or written here.
+	// Tools configures the tools. Its Dir, ImageURL, Schemas and Log are ignored: this package never
+	// reads or writes files.
 	Tools mcpserver.Options
 
 	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.

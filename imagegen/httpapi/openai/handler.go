@@ -1,21 +1,21 @@
-// Package openai serves images in the shape of OpenAI's API, for clients that are built
-// for it:
+// Package openai serves an interface that is compatible with OpenAI's image API, for clients that
+// are built for that:
 //
 //	http.Handle("/v1/", openai.NewHandler(engine.Authenticate, openai.Options{Log: log}))
 //
-// It needs only an [imagegen.Service] with a few more methods, see Session; an engine's
-// session is one. docs/clients/README.md has the settings of clients, and docs/api.md
-// says which fields are accepted, honoured and refused.
+// It needs an [imagegen.Service] with a few more methods, see Session; *engine.Session is one.
+// docs/clients/README.md has the settings of clients, and docs/api.md says which fields are
+// accepted, honoured and refused.
 //
-// The handler sets the deadlines of each connection itself, as package httpapi's does.
-// The server should have neither a ReadTimeout nor a WriteTimeout, since either would cut
-// off generations.
+// The handler sets the deadlines of each connection itself, like that of package httpapi. The
+// server should have neither a ReadTimeout nor a WriteTimeout, since either would interrupt
+// generations.
 //
 // A request is read field by field (read.go, fields.go), with its images staged while they arrive
 // (image.go), and becomes an [imagegen.GenerateRequest] (generate.go). The answer is one JSON object
 // (answer.go) or a stream of events (stream.go). In both, images go from the store to the caller
-// in small pieces: none is ever whole in memory. A field that cannot be honoured is refused by its
-// name, and never ignored.
+// in small pieces: no image is held in memory as a whole. A field that cannot be honoured is
+// refused with an error that names it, and never ignored.
 package openai
 
 import (
@@ -30,7 +30,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
-// Prefix is where the handler must be mounted: its paths begin with it.
+// Prefix is the path at which the handler must be mounted: all its paths begin with it.
 const Prefix = "/v1/"
 
 // Session is what the handler needs for one user. It must be safe for concurrent use.
@@ -38,36 +38,36 @@ const Prefix = "/v1/"
 type Session interface {
 	imagegen.Service
 
-	// User is the user whose service this is, and KeyID the API key, for the log and for
+	// User returns the user whose service this is, and KeyID the API key, for the log and for
 	// the limits of the key.
 	User() imagegen.UserID
 	KeyID() imagegen.KeyID
 
-	// Stage stores a reference image while it arrives, for one Generate. name identifies
-	// it in messages. If r fails, its error is returned. It bounds what one user sends at
-	// once.
+	// Stage stores a reference image while it arrives, for one Generate, and bounds what one
+	// user can send at once. name identifies the image in messages. If r fails, its error is
+	// returned.
 	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 
-	// Answered reports whether the answer to a Generate reached its caller, to the last
-	// byte. If not, an equal call can get it.
+	// Answered tells the service whether the answer to a Generate reached its caller
+	// completely. If not, an equal call can get it.
 	Answered(id imagegen.GenerationID, received bool)
 }
 
 // Options configure NewHandler. The zero value works.
 type Options struct {
 	// BaseURL is where callers reach the service, such as https://images.example.com: the addresses of
-	// images begin with it. "": the request's Host.
+	// images begin with it. "": the Host of each request.
 	BaseURL string
 
-	// TrustedProxies are the peers whose X-Forwarded headers are believed, as in package httpapi. nil:
-	// nobody's are.
+	// TrustedProxies are the peers whose X-Forwarded headers the handler trusts, as in package httpapi.
+	// nil: it trusts no peer.
 	TrustedProxies []netip.Prefix
 
-	// CORSOrigins are the origins whose scripts may call the service; "*" is any. nil: none.
+	// CORSOrigins are the origins whose scripts may call the service; "*" means any. nil: none.
 	CORSOrigins []string
 
-	// Limits bound the keys together with other interfaces that are given the same Limits, see
-	// httpapi.NewLimits. nil: limits of its own.
+	// Limits is a *httpapi.Limits, see httpapi.NewLimits. Handlers with the same Limits count the
+	// requests of a key together. nil: limits of its own.
 	Limits *serving.Limits
 
 	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// DocumentPath and PagePath are where Handler serves the document and the page; the page
-// also needs what is below its path.
+// The paths at which Handler serves the document and the page. The page also needs the paths below
+// PagePath.
 const (
 	DocumentPath = "/openapi.json"
 	PagePath     = "/docs"
@@ -45,10 +45,9 @@ type file struct {
 	etag        string
 }
 
-// Handler serves the document at DocumentPath and the page at PagePath; everything else
-// is 404. baseURL is where callers reach the service, such as https://images.example.com;
-// "": the address from which the document was read. It is safe for concurrent use, needs
-// no key, and reads only the path and the header of a request.
+// Handler returns a handler that serves the document at DocumentPath and the page at PagePath, and
+// answers everything else with 404. baseURL is as for At. The handler is safe for concurrent use,
+// needs no key, and reads only the path and the header of a request.
 func Handler(baseURL string) http.Handler {
 	files := map[string]file{
 		DocumentPath: newFile("application/json", At(baseURL)),
@@ -71,13 +70,14 @@ func Handler(baseURL string) http.Handler {
 	})
 }
 
-// Serves reports whether Handler serves a path.
+// Serves reports whether a request for this path should go to Handler.
 func Serves(path string) bool {
 	return path == DocumentPath || path == PagePath || strings.HasPrefix(path, PagePath+"/")
 }
 
-// At returns the document of a service that callers reach at baseURL; "": the address
-// from which the document was read.
+// At returns the document, as JSON, for a service that callers reach at baseURL, such as
+// https://images.example.com; "": at the address from which they read the document. The caller must
+// not change it.
 func At(baseURL string) []byte {
 	if baseURL == "" {
 		return document

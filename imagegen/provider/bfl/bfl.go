@@ -16,10 +16,11 @@ import (
 )
 
 // Provider makes images with a FLUX model. It is safe for concurrent use and keeps no state but
-// idle connections.
+// idle connections. Probe asks for the account's credits and fails if there are none; it does
+// not find out whether there is such a model.
 type Provider struct{ *hosted.Provider }
 
-// describe adds to an API how Black Forest Labs are asked.
+// describe adds to an API the requests of Black Forest Labs and what their answers mean.
 func (c Config) describe(a hosted.API, f family) hosted.API {
 	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
 		return "/" + url.PathEscape(c.Model), c.fields(r, size, f, d)
@@ -59,7 +60,7 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 	return a
 }
 
-// fields are what a task is submitted with.
+// fields are the JSON fields of a submission. What a request asks for takes precedence over what is configured.
 func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family, d *upstream.Document) map[string]any {
 	fields := map[string]any{"prompt": r.Prompt}
 	f.ask(fields, size)
@@ -80,14 +81,14 @@ func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family,
 	return fields
 }
 
-// answer is what the upstream says of a task.
+// answer is the upstream's answer about a task.
 type answer struct {
 	Status string
 	Result struct{ Sample string }
 }
 
-// state is what a failed answer says of a task all the same: one that was moderated comes with a 503
-// (vercel/ai, packages/black-forest-labs).
+// state is the cause of an error whose body has the state of a task: that of a task that was moderated may come with
+// the status 503 (vercel/ai, packages/black-forest-labs).
 type state struct {
 	answer
 	cause error
@@ -97,6 +98,7 @@ func (s *state) Error() string { return s.cause.Error() }
 
 func (s *state) Unwrap() error { return s.cause }
 
+// classify keeps the class that the status says, and adds the state of the task for API.Ended.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	var a answer
 	if err := json.Unmarshal(f.Body, &a); err != nil || a.Status == "" {
@@ -107,8 +109,8 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	return e
 }
 
-// progress takes a status that it does not know for another name of work in progress, of which the
-// upstream has added some.
+// progress takes an unknown status for another name of work in progress, since the upstream has added some. Failures
+// are of ClassUnknown, since it is not known whether the task was charged; only moderation is told apart.
 func (a answer) progress() task.Progress {
 	e := &imagegen.ProviderError{Err: fmt.Errorf("the task's status is %q", upstream.Excerpt([]byte(a.Status)))}
 	switch a.Status {

@@ -29,52 +29,53 @@ type Config struct {
 	// Name is the upstream's name, shown to callers. "": "bfl".
 	Name string
 
-	// BaseURL is where the API lives, up to before the model. https://api.eu.bfl.ai/v1 keeps the work
-	// in Europe. "": https://api.bfl.ai/v1.
+	// BaseURL is the address of the API, without the model. With https://api.eu.bfl.ai/v1 the
+	// work is done in Europe. "": https://api.bfl.ai/v1.
 	BaseURL string
 
-	// Model is the last part of the model's path, whose beginning tells what it takes: flux-3-, flux-2-,
-	// flux-kontext- and so on. "": flux-2-pro.
+	// Model is the last part of the model's path. Its beginning tells what the model takes: flux-3-, flux-2-,
+	// flux-kontext- and so on; an unknown model is taken for one of FLUX.2. "": flux-2-pro.
 	Model string
 
-	// SizeRules say which sizes the model takes. The zero value: those of its kind. Models of FLUX.3 and
-	// Kontext, and FLUX1.1 ultra, have none: they take a ratio.
+	// SizeRules say which sizes the model takes. The zero value: Flux2 or Flux1, as the model's name tells. They
+	// cannot be set for FLUX.3, Kontext and FLUX1.1 ultra, which take a ratio.
 	SizeRules imagegen.SizeRules
 
-	// MaxReferences is the most reference images; negative: none. 0: what the model takes, which is 10
-	// for FLUX.3, 8 for FLUX.2, 4 for its klein models and for Kontext, none for FLUX.1.
+	// MaxReferences is the most reference images, up to what the model takes: 10 for FLUX.3, 8 for FLUX.2, 4 for its
+	// klein models and for Kontext, none for FLUX.1. 0: all of them. Negative: none.
 	MaxReferences int `zero:"-1"`
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// OutputFormat is png, jpeg or webp; FLUX.3 does not let it be chosen. "": the upstream's choice.
+	// OutputFormat is png, jpeg or webp, for requests that ask for no format. For FLUX.3 it
+	// cannot be set. "": the upstream's choice.
 	OutputFormat string
 
 	// SafetyTolerance is from 0, the strictest moderation, to 4 for FLUX.3, 5 for FLUX.2, 6 for the
 	// others. nil: the upstream's choice.
 	SafetyTolerance *int
 
-	// PollInterval is the time to the first question about a task; it grows up to tenfold. 0: 500 ms.
+	// PollInterval is the pause before the first poll of a task; later pauses grow to ten times that. 0: 500 ms.
 	PollInterval time.Duration
 
-	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
-	// host below example.com, "example.com:8443" for a port. nil: any; if Private, BaseURL's alone.
+	// ImageHosts are the only hosts that images are fetched from. "*.example.com" stands for every host below
+	// example.com; a port is written "example.com:8443". nil: any public host, but only BaseURL's if Private.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	// Private permits http, and loopback and private addresses. It is for a gateway that the operator runs.
 	Private bool
 }
 
-// Flux2 returns the rules of the FLUX.2 models: edges in multiples of 16 from 256, up to 2048×2048
-// pixels, in any shape that imagegen has a ratio for.
+// Flux2 returns the rules of the FLUX.2 models (docs.bfl.ai): edges in multiples of 16 from 256 pixels, up to
+// 2048×2048 pixels in all, and a shape of up to 4:1, which is beyond every ratio of imagegen.
 func Flux2() imagegen.SizeRules {
 	return imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: imagegen.MaxEdge, MaxPixels: 2048 * 2048, MaxAspect: 4}
 }
 
-// Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev]: edges in multiples of 32
-// from 256 to 1440. Only the lowest tier is offered; the few sizes beyond it are nearly
-// square.
+// Flux1 returns the rules of FLUX1.1 [pro] and FLUX.1 [dev] (docs.bfl.ai): edges in multiples
+// of 32 from 256 to 1440 pixels. A limit of 1.6 million pixels keeps them to tier 1K: of 2K
+// they make only a few sizes that are nearly square.
 func Flux1() imagegen.SizeRules {
 	return imagegen.SizeRules{Step: 32, MinEdge: 256, MaxEdge: 1440, MaxPixels: 1_600_000, MaxAspect: 4}
 }
@@ -101,6 +102,8 @@ func New(c Config) (*Provider, error) {
 	return &Provider{p}, nil
 }
 
+// check refuses what the family f of the model does not take. SizeRules are those that were
+// configured, before f's own.
 func (c Config) check(f family) error {
 	switch {
 	case c.SizeRules != (imagegen.SizeRules{}) && !f.byPixels():
@@ -117,7 +120,7 @@ func (c Config) check(f family) error {
 	return nil
 }
 
-// keyHosts are the regions that a polling_url may lead to.
+// keyHosts are the hosts of all regions, to which a polling_url may lead. A gateway with a name of its own gets none.
 func (c Config) keyHosts() []string {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || !strings.HasSuffix(strings.ToLower(u.Hostname()), ".bfl.ai") {

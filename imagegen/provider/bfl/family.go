@@ -8,23 +8,24 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// family is what models have in common whose names begin alike. Fields, ranges and numbers are those of the
-// API's specification (tryAGI/BlackForestLabs, openapi.json), and of docs.comfy.org for FLUX.3, whose endpoint
-// refuses every field that it does not know.
+// family is what the models whose names begin alike have in common. Fields, ranges and numbers are those of the API's
+// specification (tryAGI/BlackForestLabs, openapi.json), and of docs.comfy.org for FLUX.3, whose endpoint refuses
+// every field that it does not know.
 type family struct {
 	prefix     string
-	references string // the field for them: numbered from the second on, or a list; "" for none
-	list       bool
-	most       int // references
-	tolerance  int // the most permissive moderation
-	formats    bool
+	references string // the field for references; "": the model takes none
+	list       bool   // that field is a list; else each further reference has a numbered field of its own
+	most       int    // the most references
+	tolerance  int    // the highest safety_tolerance, which is the most permissive
+	formats    bool   // output_format can be set
 	noSeed     bool
-	rules      imagegen.SizeRules
-	sizes      []imagegen.Size          // of which only the ratio can be told, and of several tiers the resolution
-	resolution map[imagegen.Tier]string // how the tiers are called
+	rules      imagegen.SizeRules       // if the model takes width and height
+	sizes      []imagegen.Size          // all that it makes, if it takes a ratio; nil: it takes width and height
+	resolution map[imagegen.Tier]string // what each tier is called, if it takes a resolution beside the ratio
 }
 
-// families are searched in their order. A name that is none of theirs is taken for one of FLUX.2.
+// families are searched in their order; the first whose prefix fits counts. The last has no
+// prefix: other names are taken for FLUX.2.
 var families = []family{
 	{prefix: "flux-3-", references: "images", list: true, most: 10, tolerance: 4, noSeed: true, sizes: flux3Sizes(),
 		resolution: map[imagegen.Tier]string{imagegen.Tier1K: "1k", imagegen.Tier2K: "2k", imagegen.Tier4K: "4k"}},
@@ -45,23 +46,23 @@ func familyOf(model string) family {
 	return families[len(families)-1]
 }
 
-// declare adds the options that the model takes. Of formats the specification has these two, and so have the schemas of
+// declare adds the options that requests can use. The specification has these two formats, and so have the schemas of
 // FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	if f.formats {
 		can.Formats = []imagegen.Format{imagegen.FormatPNG, imagegen.FormatJPEG}
 	}
 	if !f.noSeed {
-		can.MaxSeed = math.MaxInt32 // it says integer; what every implementation of that holds
+		can.MaxSeed = math.MaxInt32 // the specification says integer; every implementation holds as much
 	}
 	return can
 }
 
-// byPixels reports whether a model is told the size to the pixel.
+// byPixels reports whether a model takes width and height.
 func (f family) byPixels() bool { return f.sizes == nil }
 
-// flux3Sizes are those of the ratios that FLUX.3 knows. Its classes of resolution are documented, their pixels are
-// not: they are taken to be no less than the usual ones.
+// flux3Sizes are the usual sizes of the ratios that FLUX.3 knows. Its classes of resolution are documented, their
+// numbers of pixels are not: the images are expected to be no smaller than the usual sizes.
 func flux3Sizes() (all []imagegen.Size) {
 	for _, t := range imagegen.Tiers() {
 		for _, ratio := range []imagegen.Ratio{"1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1", "1:2"} {
@@ -71,7 +72,7 @@ func flux3Sizes() (all []imagegen.Size) {
 	return all
 }
 
-// ask puts the size into the fields, as the model wants to be told of it.
+// ask adds the fields that say the size.
 func (f family) ask(fields map[string]any, size imagegen.Size) {
 	if f.byPixels() {
 		fields["width"], fields["height"] = size.Width, size.Height
@@ -83,7 +84,7 @@ func (f family) ask(fields map[string]any, size imagegen.Size) {
 	}
 }
 
-// attach puts the references into the fields.
+// attach adds the fields with the references.
 func (f family) attach(fields map[string]any, images []string) {
 	if f.list && len(images) > 0 {
 		fields[f.references] = images
@@ -107,7 +108,7 @@ var kontextSizes = withTurned(imagegen.Size{Width: 1024, Height: 1024}, imagegen
 var ultraSizes = withTurned(imagegen.Size{Width: 2048, Height: 2048}, imagegen.Size{Width: 2368, Height: 1792},
 	imagegen.Size{Width: 2496, Height: 1664}, imagegen.Size{Width: 2752, Height: 1536}, imagegen.Size{Width: 3136, Height: 1344})
 
-// withTurned adds the portrait of each landscape.
+// withTurned adds to each landscape size the portrait size with the edges exchanged.
 func withTurned(landscape ...imagegen.Size) (all []imagegen.Size) {
 	for _, z := range landscape {
 		all = append(all, z)

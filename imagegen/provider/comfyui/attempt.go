@@ -12,24 +12,24 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// attempt is one call of Generate; it belongs to one goroutine. ComfyUI runs prompts one at a time, in
-// the order in which they arrive. So all of them are submitted at once, with the same uploads, and
-// then awaited in turn.
+// attempt is one call of Generate; it belongs to one goroutine. ComfyUI runs prompts one at a time, in the order in
+// which they arrive. So all of them are submitted first, with the same uploads, and then awaited one after the other.
 type attempt struct {
 	*Provider
 	request imagegen.ProviderRequest
 	yield   func(imagegen.ProviderImage, error) bool
 	job     job
-	doubts  map[string]error // of prompts: why nobody knows whether ComfyUI took them
+	doubts  map[string]error // by prompt: why it is not known whether ComfyUI has it; nil while there is none
 }
 
 // job lists the prompts that were submitted, or were about to be, and have not failed. It is saved before each
 // submission, so that a later attempt can look for a prompt whose submission was not answered.
 type job struct {
-	Prompts []string `json:"prompts"`
+	Prompts []string `json:"prompts"` // their ids, in the order of submission
 }
 
-// run returns nil if yield wants no more.
+// run makes the images and yields them. The prompts of an earlier attempt count as submitted.
+// It returns nil if yield wants no more.
 func (a *attempt) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -72,8 +72,9 @@ func (a *attempt) submit(ctx context.Context) error {
 	return nil
 }
 
-// giveUp cancels what was submitted when the job cannot be saved. If another attempt owns the job
-// (ErrStale), the prompts that the saved job names are left to it; it does not name the last one yet.
+// giveUp cancels the prompts of the job when it cannot be saved, for the reason why. submitted says that the last of
+// them was submitted too; the saved job does not name that one. If another attempt owns the job (ErrStale), the
+// prompts that the saved job names are left to that attempt.
 func (a *attempt) giveUp(ctx context.Context, why error, submitted bool) {
 	named, last := a.job.Prompts[:len(a.job.Prompts)-1], a.job.Prompts[len(a.job.Prompts)-1:]
 	if errors.Is(why, imagegen.ErrStale) {
@@ -86,10 +87,11 @@ func (a *attempt) giveUp(ctx context.Context, why error, submitted bool) {
 	a.job.Prompts = nil
 }
 
-// saving is how long saving may take once the context has ended.
+// saving is how long saving may take.
 const saving = 5 * time.Second
 
-// save also saves when the context has ended: a prompt that no job names would be submitted again.
+// save saves the job, also when the context has ended: a prompt that no job names would be submitted again. Without
+// prompts it saves that there is no job.
 func (a *attempt) save(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saving)
 	defer cancel()
@@ -103,14 +105,15 @@ func (a *attempt) save(ctx context.Context) error {
 	return a.request.SaveJob(ctx, saved)
 }
 
-// forget keeps a later attempt from waiting for what will not come.
+// forget removes prompts from the job, so that no later attempt waits for what will not come.
 func (a *attempt) forget(ctx context.Context, ids ...string) error {
 	a.job.Prompts = slices.DeleteFunc(a.job.Prompts, func(id string) bool { return slices.Contains(ids, id) })
 	return a.save(ctx)
 }
 
-// collect yields the pictures of one prompt after the other, in the order that ComfyUI runs them.
-// What fails one does not cost the others; the error that it returns is the least safe to try again.
+// collect yields the pictures of one prompt after the other, in the order in which ComfyUI runs them. A prompt that
+// fails does not cost the others. failed is the error so far; of that and its own, collect returns the one after
+// which a retry is least safe, or nil if yield wants no more.
 func (a *attempt) collect(ctx context.Context, failed error) error {
 	prompts := slices.Clone(a.job.Prompts)
 	for i, id := range prompts {
@@ -141,7 +144,8 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 	return failed
 }
 
-// deliver fetches pictures and yields them, until no more are wanted.
+// deliver fetches pictures and yields them, until no more are wanted. One that cannot be fetched does not cost the
+// others; the last such error is returned.
 func (a *attempt) deliver(ctx context.Context, pictures []picture) (wanted bool, failed error) {
 	for _, f := range pictures {
 		body, err := a.open(ctx, f)
@@ -158,7 +162,8 @@ func (a *attempt) deliver(ctx context.Context, pictures []picture) (wanted bool,
 	return true, failed
 }
 
-// cancelled cancels prompts, unless another attempt will ask for them.
+// cancelled returns the cause of a context that has ended. It cancels prompts first, unless
+// another attempt will continue with them.
 func (a *attempt) cancelled(ctx context.Context, prompts []string) error {
 	if !upstream.Continued(ctx) {
 		a.abandon(ctx, prompts)
@@ -166,8 +171,8 @@ func (a *attempt) cancelled(ctx context.Context, prompts []string) error {
 	return context.Cause(ctx)
 }
 
-// drop cancels prompts that nobody waits for. Should the images so far be refused for a reason that
-// passes, the next attempt submits them again.
+// drop cancels prompts whose images are not wanted, and removes them from the job. If there is
+// another attempt, it submits them again.
 func (a *attempt) drop(ctx context.Context, prompts []string) {
 	if len(prompts) == 0 {
 		return

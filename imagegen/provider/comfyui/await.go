@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	firstPoll = 20 * time.Millisecond
-	slowPoll  = time.Second
+	firstPoll = 20 * time.Millisecond // the first pause between polls; each further one is half as long again
+	slowPoll  = time.Second           // the longest pause
 
-	maxFailures = 10              // of polls in a row
-	abandonment = 2 * time.Second // how long a call that was cancelled takes to tell ComfyUI
+	maxFailures = 10              // the poll that fails as the tenth in a row is the last
+	abandonment = 2 * time.Second // how long a call that has ended may take to cancel its prompts
 )
 
-// await waits until a prompt has ended. An error means that ComfyUI does not answer or ctx has ended;
-// the prompt may still be running.
+// await waits until a prompt has ended, or until ComfyUI no longer knows it, which is the ending errForgotten. An
+// error means that ComfyUI does not answer or ctx has ended; the prompt may still be running.
 func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	failures, missing := 0, 0
-	var told time.Duration // when to come again
+	var told time.Duration // how long ComfyUI, or the proxy before it, asks to wait
 	for wait := firstPoll; ; wait = min(wait*3/2, slowPoll) {
 		if err := upstream.Sleep(ctx, max(wait, told)); err != nil {
 			return ending{}, err
@@ -54,19 +54,21 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	}
 }
 
+// errForgotten is of ClassUnknown: the prompt may have drawn its pictures before it was forgotten.
 var errForgotten = &imagegen.ProviderError{Class: imagegen.ClassUnknown,
 	Message: "ComfyUI does not know the workflow any more; was it restarted, or its queue cleared?"}
 
+// state is where ComfyUI has a prompt.
 type state int
 
 const (
-	unknown state = iota
-	queued
-	ended
+	unknown state = iota // in neither list
+	queued               // waiting or running
+	ended                // in the history
 )
 
-// look asks once: first the history, then the queue. A prompt moves from the queue to the history, so one that moves
-// between the two questions is seen in neither.
+// look asks once how a prompt stands: first the history, then the queue. A prompt that moves from the queue to the
+// history between the two questions is seen in neither, so unknown means something only if it comes again.
 func (p *Provider) look(ctx context.Context, id string) (ending, state, error) {
 	var history map[string]record
 	if err := p.client.JSON(ctx, http.MethodGet, "/history/"+url.PathEscape(id), nil, &history); err != nil {
@@ -112,7 +114,8 @@ func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []
 	return running, waiting, nil
 }
 
-// abandon cancels prompts, also when ctx has ended. What fails here runs to its end.
+// abandon cancels prompts, also when ctx has ended, within a time of its own. It reports no failure: a prompt that
+// cannot be cancelled runs to its end, and its pictures are not fetched.
 func (p *Provider) abandon(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonment)
 	defer cancel()

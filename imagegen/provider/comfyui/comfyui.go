@@ -36,7 +36,9 @@ func (p *Provider) Name() string { return p.config.Name }
 // as one of the workflows takes.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
-// Generate submits a workflow, or continues with what r.Job names.
+// Generate submits the workflow that takes r's references and mask, as often as needed, and yields the pictures that
+// it saves. If r.Job names prompts, it waits for those, and submits only those that are missing. It cancels what it
+// has submitted if the context ends or no more images are wanted, unless another attempt will continue.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		a := &attempt{Provider: p, request: r, yield: yield}
@@ -46,7 +48,8 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	})
 }
 
-// Probe reports whether ComfyUI answers and has every kind of node that the workflows use.
+// Probe reports whether ComfyUI answers and has every kind of node that the workflows use. It
+// does not look for models.
 func (p *Provider) Probe(ctx context.Context) error {
 	if err := p.client.JSON(ctx, http.MethodGet, "/system_stats", nil, nil); err != nil {
 		return fmt.Errorf("%s: asking for the system's state: %w", p.config.Name, err)

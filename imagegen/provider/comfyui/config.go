@@ -12,15 +12,17 @@ import (
 )
 
 const (
-	step         = 16 // edges are multiples of it, which suits every family of models
+	step = 16 // edges are multiples of it, which suits every family of models
+	// maxWorkflows is one for each number of reference images, 0 among them, and for all but 0 one with a mask.
 	maxWorkflows = 2*imagegen.MaxReferences + 1
 )
 
 // Config describes a ComfyUI and what it runs. Only Workflows is required. http and private
 // addresses are permitted.
 type Config struct {
-	// Workflows are JSON documents in API format with placeholders, each for another number of
-	// reference images, or for as many with a mask. Required.
+	// Workflows are JSON documents in API format with placeholders, as the package
+	// documentation describes. For each number of reference images there can be one workflow,
+	// and another one that takes a mask too, which needs the first. Required.
 	Workflows [][]byte
 
 	// BaseURL is where ComfyUI is. "": http://127.0.0.1:8188.
@@ -29,18 +31,21 @@ type Config struct {
 	// Name is the upstream's name, shown to callers. "": "comfyui".
 	Name string
 
-	// APIKey is sent to a proxy before ComfyUI, as a bearer token or bare in KeyHeader. "": none.
+	// APIKey is sent to a proxy before ComfyUI: bare in the header KeyHeader or, if that is "",
+	// as a bearer token. "": none.
 	APIKey    imagegen.Secret `yaml:"key"`
 	KeyHeader string
 
-	// BestEdge is the edge of the square that the model was trained for. 0: 1024.
+	// BestEdge is the edge of the square that the model was trained for, from 256 to 2048 pixels. An explicit size
+	// with less than half of that area is drawn with about that area and scaled down. 0: 1024.
 	BestEdge int
 
-	// Steps are what {{steps}} stands for.
+	// Steps are what {{steps}} stands for, each up to 10,000, the most of a KSampler (Comfy-Org/ComfyUI, nodes.py).
 	Steps provider.Steps
 }
 
-// New returns an error that says what is wrong with c, or with which workflow. It makes no request.
+// New returns an error that says what is wrong with c, or with which workflow, counted from 1. It makes no request:
+// Probe finds out whether ComfyUI has the nodes of the workflows.
 func New(c Config) (*Provider, error) {
 	c.BaseURL = cmp.Or(c.BaseURL, "http://127.0.0.1:8188")
 	c.Name = cmp.Or(c.Name, "comfyui")
@@ -82,7 +87,8 @@ func (c Config) check() error {
 	return c.Steps.Validate(10_000)
 }
 
-// parseAll returns the workflows by what they take.
+// parseAll returns the workflows by what they take. Each is the only one for that, and for each that takes a mask
+// there is one that takes as many references without.
 func parseAll(raw [][]byte) (map[takes]workflow, error) {
 	if len(raw) > maxWorkflows {
 		return nil, fmt.Errorf("there are %d workflows; there can be %d, one for each number of reference images, and one with a mask", len(raw), maxWorkflows)

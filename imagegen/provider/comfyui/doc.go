@@ -11,24 +11,29 @@
 //	"3": {"class_type": "KSampler", "inputs": {"seed": "{{seed}}", "steps": "{{steps}}", "cfg": 7}},
 //	"10": {"class_type": "LoadImage", "inputs": {"image": "{{ref1}}"}},
 //
-// A string that is a placeholder and nothing else becomes the value itself, a number where it is
-// one. Required are {{prompt}}, {{width}}, {{height}} and {{seed}}; what a workflow saves is the
-// picture, of that width and height. Without {{n}} a workflow is submitted once for each picture.
-// {{steps}} follows the quality. A workflow with {{ref1}} to {{refN}} takes exactly N reference
-// images; give one for each number that is to be had. One with {{mask}} as well takes that mask, too:
-// {"class_type": "LoadImageMask", "inputs": {"image": "{{mask}}", "channel": "alpha"}} is 1 where the
-// image is to be made anew.
+// A string that is a placeholder and nothing else becomes the value itself, which is a number for {{width}},
+// {{height}}, {{n}}, {{steps}} and {{seed}}; within a longer text a placeholder becomes text. {{prompt}}, {{width}},
+// {{height}} and {{seed}} are required. A workflow must save each picture, with that width and height, by a node such
+// as SaveImage; previews are ignored. With {{n}} it is submitted once and must save that many pictures; without {{n}}
+// it is submitted once for each picture. {{steps}} is what Config.Steps has for the quality.
+//
+// A workflow with {{ref1}} to {{refN}} takes exactly N reference images: configure one for each
+// number that requests may bring. One with {{mask}} takes a mask besides. This node makes of it
+// a mask that is 1 where the image is to be made anew:
+//
+//	"11": {"class_type": "LoadImageMask", "inputs": {"image": "{{mask}}", "channel": "alpha"}}
 //
 // # The upstream
 //
-// From ComfyUI's documentation of its routes and its server.py: /prompt queues a workflow and
-// answers with a prompt_id; /history has it when it has ended, /queue before; both are forgotten
-// when ComfyUI restarts. /view sends a saved picture. /queue deletes what waits; /interrupt ends
-// what is running, whichever that is in older versions, so that it is called only while /queue
-// shows the prompt at work. /upload/image takes up to 100 MB; ComfyUI has no way to remove a file,
-// so that references and pictures stay in its input and output directories until the operator
-// removes them. It knows no key: APIKey is for a proxy before it.
+// From ComfyUI's documentation of its routes and its server.py: /prompt queues a workflow, which is
+// then called a prompt, under a prompt_id. /queue lists the prompts that wait or run, /history those
+// that have ended; ComfyUI forgets both when it restarts. /view sends a saved picture. A POST to
+// /queue deletes prompts that wait. /interrupt ends the prompt that is running; older versions end
+// whichever that is, so it is called only while /queue shows the prompt at work. /upload/image takes
+// up to 100 MB. There is no way to remove a file: references and pictures stay in the input and output
+// directories until the operator removes them. ComfyUI knows no key; APIKey is for a proxy before it.
 //
-// The prompt_id is saved as the job: a submission is continued after a restart of this service, and
-// made only once.
+// The prompt_id is chosen here, and saved as the job before the prompt is submitted. So work is
+// found again after a restart of this service, and submitted only once. An older ComfyUI
+// chooses the prompt_id itself; it is saved as soon as it is known.
 package comfyui

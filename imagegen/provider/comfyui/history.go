@@ -16,16 +16,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// record is what the history holds of a prompt that has ended.
+// record is what the history has of a prompt that has ended.
 type record struct {
 	Outputs map[string]struct{ Images []picture } // by node
 	Status  struct {
-		Outcome  string               `json:"status_str"`
+		Outcome  string               `json:"status_str"` // success or error
 		Messages [][2]json.RawMessage // a name and its details
 	}
 }
 
-// picture is a file of ComfyUI's.
+// picture names a file in one of ComfyUI's directories: Type is output, input or temp.
 type picture struct{ Filename, Subfolder, Type string }
 
 // ending is how a prompt ended: with pictures, an error, or both.
@@ -34,6 +34,7 @@ type ending struct {
 	err      error
 }
 
+// ending takes the pictures in the order of their nodes' ids. A prompt that failed may have saved some before.
 func (r record) ending() ending {
 	var end ending
 	for _, node := range slices.Sorted(maps.Keys(r.Outputs)) {
@@ -52,6 +53,8 @@ func (r record) ending() ending {
 	return end
 }
 
+// failure is why a prompt failed, as its messages tell. One that was interrupted, by somebody
+// in ComfyUI, can be made again.
 func (r record) failure() error {
 	for _, m := range r.Status.Messages {
 		var name string
@@ -66,7 +69,8 @@ func (r record) failure() error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the workflow failed; ComfyUI does not say why"}
 }
 
-// nodeFailure is what made the workflow fail. Only a lack of memory may pass by itself.
+// nodeFailure is the error of a workflow in which a node failed. It is of ClassUnknown, but for
+// a lack of memory, which may pass by itself.
 func nodeFailure(details json.RawMessage) error {
 	var said struct {
 		Node    string `json:"node_type"`
@@ -82,7 +86,7 @@ func nodeFailure(details json.RawMessage) error {
 	return e
 }
 
-// open fetches a picture; who calls closes it.
+// open fetches a picture. The caller closes it.
 func (p *Provider) open(ctx context.Context, f picture) (io.ReadCloser, error) {
 	query := url.Values{"filename": {f.Filename}, "subfolder": {f.Subfolder}, "type": {f.Type}}
 	response, err := p.client.Do(ctx, http.MethodGet, "/view?"+query.Encode(), nil)

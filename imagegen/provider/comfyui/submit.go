@@ -16,9 +16,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// values are what the placeholders stand for, but for the seed. It uploads the references and the mask, which goes as it
-// is: a node reads from its alpha channel that what is transparent is to be drawn (Comfy-Org/ComfyUI, nodes.py,
-// LoadImageMask).
+// values returns what the placeholders stand for, but for the seed. For that it uploads the references and the mask.
+// The mask needs no conversion: a node LoadImageMask makes 1 of what is transparent in its alpha channel
+// (Comfy-Org/ComfyUI, nodes.py).
 func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	r := a.request
 	size, err := a.canvas.Size(r)
@@ -39,7 +39,7 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	return values, nil
 }
 
-// upload returns the name that a LoadImage node knows the reference by.
+// upload stores a reference in ComfyUI's input directory and returns the name by which a LoadImage node finds it.
 func (a *attempt) upload(ctx context.Context, r imagegen.ProviderReference) (string, error) {
 	var f upstream.Form
 	f.File("image", r)
@@ -60,15 +60,17 @@ func (a *attempt) upload(ctx context.Context, r imagegen.ProviderReference) (str
 	return path.Join(stored.Subfolder, stored.Name), nil
 }
 
-// folder is the generation's own: in one for all, ComfyUI would compare each upload with those
-// before it. Another attempt finds its files there and stores none twice.
+// folder is where the generation's uploads are stored. ComfyUI compares a new file with those of the same name in its
+// folder: with a folder for each generation these are few, and the files of an earlier attempt are not stored twice.
 func (a *attempt) folder() string {
 	key := sha256.Sum256([]byte(a.request.Key))
 	return fmt.Sprintf("imagegend/%x", key[:16])
 }
 
-// enqueue submits the workflow once, with a seed of its own. The id is ours, and saved before: should the
-// answer be lost, or the service die, the prompt is found by it (Comfy-Org/ComfyUI, server.py, post_prompt).
+// enqueue submits the workflow once, with a seed of its own. It chooses the id and saves it first: should the answer
+// be lost, or the service die, the prompt is found by its id (Comfy-Org/ComfyUI, server.py, post_prompt). It returns
+// nil if ComfyUI has the prompt, or may have it: then doubts says why. After an error no more may be submitted; the
+// prompts that are then in the job can still come.
 func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any) error {
 	id := newID()
 	a.job.Prompts = append(a.job.Prompts, id)
@@ -102,7 +104,7 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 	return nil
 }
 
-// seed is that of the i-th prompt: of 32 bits, which every sampler takes.
+// seed is that of the i-th prompt. It has 32 bits, which every sampler takes.
 func (a *attempt) seed(i int) int64 {
 	if s := a.request.Options.Seed; s != nil {
 		return *s + int64(i)
@@ -110,7 +112,9 @@ func (a *attempt) seed(i int) int64 {
 	return int64(mathrand.Uint32())
 }
 
-// unanswered forgets a prompt that was not taken for certain. The others are looked for.
+// unanswered decides what becomes of a prompt whose submission failed. If the context has ended, it returns the
+// error. If ComfyUI has certainly not taken the prompt, it also removes it from the job. Otherwise it returns nil and
+// notes a doubt, and collect looks for the prompt.
 func (a *attempt) unanswered(ctx context.Context, id string, err error) error {
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	switch {
@@ -126,7 +130,7 @@ func (a *attempt) unanswered(ctx context.Context, id string, err error) error {
 	return nil
 }
 
-// newID is a random UUID, which is what ComfyUI takes for an id.
+// newID returns a random UUID (RFC 9562, version 4), since ComfyUI takes nothing else for an id.
 func newID() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails

@@ -13,10 +13,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// workflow is a template of what ComfyUI runs.
+// workflow is a template of what ComfyUI runs. It is never changed.
 type workflow struct {
-	nodes   map[string]any
-	classes []string // of its nodes, sorted
+	nodes   map[string]any // by id, with placeholders; numbers are json.Number
+	classes []string       // of its nodes, sorted, each once
 	takes   takes
 	batch   bool // one submission draws as many pictures as are asked for
 }
@@ -34,6 +34,8 @@ func (t takes) String() string {
 	return fmt.Sprintf("%d reference images", t.references)
 }
 
+// The names of placeholders, but for those of references. required are those without which a
+// workflow would not do what was asked for.
 var (
 	required = []string{"prompt", "width", "height", "seed"}
 	optional = []string{"n", "steps", maskName}
@@ -42,9 +44,11 @@ var (
 // maskName is the placeholder of the mask.
 const maskName = "mask"
 
-// placeholder matches whatever stands between two pairs of braces.
+// placeholder matches whatever stands between two pairs of braces, so that a misspelt name is found and refused.
 var placeholder = regexp.MustCompile(`\{\{\s*([^{}]*?)\s*\}\}`)
 
+// parse reads a workflow in API format, the only one that says what each node's inputs are. Its
+// errors tell the operator what to correct.
 func parse(text []byte) (workflow, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber() // a seed has more digits than a float64
@@ -73,6 +77,8 @@ func parse(text []byte) (workflow, error) {
 	return w, nil
 }
 
+// classesOf returns the kinds of nodes. It recognises the editor's own format, which is easily
+// mistaken for the API's.
 func classesOf(nodes map[string]any) ([]string, error) {
 	if _, edited := nodes["nodes"].([]any); edited {
 		return nil, errors.New(`it is as the editor saves it; export it with "Export (API)"`)
@@ -110,7 +116,8 @@ func collect(v any, names map[string]bool) {
 	}
 }
 
-// checkNames refuses names that mean nothing and returns the number of references.
+// checkNames refuses names that mean nothing, and a set in which a required one is missing or references have a gap.
+// It returns the number of references.
 func checkNames(names map[string]bool) (references int, err error) {
 	for _, name := range required {
 		if !names[name] {
@@ -144,7 +151,8 @@ func referenceNames(n int) []string {
 	return names
 }
 
-// fill is the workflow with values in place of the placeholders. What a value holds is left alone.
+// fill returns a copy of the nodes with values in place of the placeholders. There must be a value for each that the
+// workflow has. What a value contains is not looked at: a prompt may contain the name of a placeholder.
 func (w workflow) fill(values map[string]any) any { return fill(w.nodes, values) }
 
 func fill(v any, values map[string]any) any {
@@ -167,6 +175,7 @@ func fill(v any, values map[string]any) any {
 	return v
 }
 
+// fillText returns the value itself if the text is a placeholder and nothing else but white space.
 func fillText(text string, values map[string]any) any {
 	value := func(match string) any { return values[placeholder.FindStringSubmatch(match)[1]] }
 	if match := placeholder.FindString(text); match != "" && match == strings.TrimSpace(text) {

@@ -28,16 +28,16 @@ type Config struct {
 	// Name is the upstream's name, shown to callers. "": "fal".
 	Name string
 
-	// BaseURL is where the queue lives. "": https://queue.fal.run.
+	// BaseURL is the address of the queue. "": https://queue.fal.run.
 	BaseURL string
 
 	// PlatformURL is where Probe asks for the model. "": https://api.fal.ai/v1.
 	PlatformURL string
 
-	// Model is the model's id, such as fal-ai/flux-2-pro.
+	// Model is the model's id, such as fal-ai/flux-2-pro. Required.
 	Model string
 
-	// EditModel is used instead when there are reference images. "": Model.
+	// EditModel is the model for requests with reference images. "": Model.
 	EditModel string
 
 	// Input is the model's input with placeholders, which the package's documentation lists. nil:
@@ -45,38 +45,38 @@ type Config struct {
 	// if MaxPerCall is more than 1.
 	Input map[string]any
 
-	// Sizes lists what the model makes, where it does not take any size that is asked for. Input
-	// must say which one is wanted if there are several.
+	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
+	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes, if Sizes is nil.
 	SizeRules imagegen.SizeRules
 
-	// TierNames are what {{tier}} stands for, where the model has names of its own.
+	// TierNames are what {{tier}} stands for, if the model has its own names for tiers.
 	TierNames map[imagegen.Tier]string
 
-	// FormatNames are all formats that {{format}} can stand for, and what the model calls each, such as jpg for jpeg.
+	// FormatNames are the formats that the model makes, and what it calls each, such as jpg for jpeg. They are
+	// required if Input has {{format}}, and not permitted otherwise.
 	FormatNames map[imagegen.Format]string
 
 	// MaxReferences is the most reference images. 0: none.
 	MaxReferences int `zero:"0"`
 
-	// MaxPerCall is the most images that one request makes; for more, several are made at once.
-	// 0: 1.
+	// MaxPerCall is the most images that one request to fal makes, up to 4; for more, several
+	// requests run at once. 0: 1.
 	MaxPerCall int
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// PollInterval is the time to the first question about a request; it grows up to tenfold.
-	// 0: 500 ms.
+	// PollInterval is the pause before the first poll of a request; later pauses grow to ten times that. 0: 500 ms.
 	PollInterval time.Duration
 
-	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
-	// host below example.com, "example.com:8443" for a port. nil: any; if Private, BaseURL's alone.
+	// ImageHosts are the only hosts that images are fetched from. "*.example.com" stands for every host below
+	// example.com; a port is written "example.com:8443". nil: any public host, but only BaseURL's if Private.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	// Private permits http, and loopback and private addresses. It is for a gateway that the operator runs.
 	Private bool
 }
 
@@ -110,6 +110,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{p}, nil
 }
 
+// usualInput is the Input of the many models whose fields have these names.
 func (c Config) usualInput() map[string]any {
 	input := map[string]any{"prompt": template.Prompt, "image_size": map[string]any{"width": template.Width, "height": template.Height}}
 	if c.MaxReferences > 0 {
@@ -121,6 +122,7 @@ func (c Config) usualInput() map[string]any {
 	return input
 }
 
+// modelPath keeps from the path of a request what would change its meaning, such as a query.
 var modelPath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
 
 func (c Config) check() error {
@@ -135,6 +137,7 @@ func (c Config) check() error {
 	return nil
 }
 
+// keyHosts is the host of PlatformURL, which Probe asks; nil if there is none.
 func (c Config) keyHosts() []string {
 	u, err := url.Parse(c.PlatformURL)
 	if err != nil || u.Hostname() == "" {

@@ -14,11 +14,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Provider makes images with a model on fal. It is safe for concurrent use and keeps no state but
-// idle connections.
+// Provider makes images with a model on fal. It is safe for concurrent use and keeps no state but idle connections.
+// Probe asks for the price of Model at PlatformURL.
 type Provider struct{ *hosted.Provider }
 
-// describe adds to an API how fal is asked. The response has an address of its own.
+// describe adds to an API the requests of fal and what their answers mean. The images are named
+// at an address of their own.
 func (c Config) describe(a hosted.API, f *template.Filler) hosted.API {
 	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
 		model := c.Model
@@ -49,6 +50,7 @@ func (c Config) describe(a hosted.API, f *template.Filler) hosted.API {
 		err := read(&o)
 		return o.progress(), err
 	}
+	// A documented error in the place of the response is how the request has ended. The request may have cost.
 	a.Ended = func(err error) (task.Progress, bool) {
 		_, ended := errors.AsType[*problem](err)
 		return task.Progress{Done: true, Err: upstream.Unsettled(err)}, ended

@@ -5,17 +5,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
 )
 
-// output is what image models answer with: a list of images, or one.
+// output is the response of image models: a list of images, or one.
 type output struct {
 	Images []file
-	Image  file
+	Image  file // of models that make one image; for others it has no URL
 	// NSFW marks, in the order of Images, those that the safety checker has blackened.
 	NSFW []bool `json:"has_nsfw_concepts"`
 }
 
 type file struct{ URL string }
 
-// progress counts a blackened image as refused: nobody pays for a black one.
+// progress does not deliver images that the safety checker has blackened. Since they were
+// refused, users do not pay for them.
 func (o output) progress() task.Progress {
 	p := task.Progress{Done: true}
 	for i, f := range append(o.Images, o.Image) {

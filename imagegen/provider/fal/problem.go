@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// problem is how a request has ended, in the words of the model or of the platform. What came
-// between, a proxy's error page, is none.
+// problem is the cause of an error with which a request has ended, as the model or the platform says. The error page
+// of a proxy in between is no problem in this sense: the request may go on.
 type problem struct {
 	kind  string // content_policy_violation, request_timeout and the like
 	cause error
@@ -23,18 +23,18 @@ func (p *problem) Error() string { return fmt.Sprintf("%v (%s)", p.cause, p.kind
 
 func (p *problem) Unwrap() error { return p.cause }
 
-// unstarted are the platform's errors for requests that no runner has begun with.
+// unstarted are the platform's errors for requests on which no runner has begun to work.
 var unstarted = []string{"runner_scheduling_failure", "runner_connection_refused", "startup_timeout"}
 
 // refusals are the models' errors for what they will not draw.
 var refusals = []string{"content_policy_violation"}
 
-// locked begins what fal says to an account without a balance, or one that it has blocked: 403,
-// "User is locked. Reason: Exhausted balance. …" (fal-ai/fal, issues 1112 and 1162).
+// locked is how the text of a 403 begins for an account without a balance, or one that fal has blocked: "User is
+// locked. Reason: Exhausted balance. …" (fal-ai/fal, issues 1112 and 1162).
 const locked = "User is locked"
 
-// classify reads the errors that fal documents. The rest is what its status says; 429 is for whoever
-// asks, not for what is asked about.
+// classify reads the errors that fal documents. For any other, the status decides; also for a 429, which limits who
+// asks and does not say how the request has ended.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	kind := kindOf(f)
 	if f.Status == http.StatusForbidden && strings.Contains(string(f.Body), locked) {
@@ -56,7 +56,8 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	return e
 }
 
-// kindOf is the type of a documented error; "" if it is none.
+// kindOf returns the type of a documented error; "" if it is none. Of several details a refusal
+// counts, else the first.
 func kindOf(f upstream.Failure) string {
 	var platform struct {
 		ErrorType string `json:"error_type"`

@@ -11,30 +11,31 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// stopped are the finish reasons of moderation.
+// stopped are the finish reasons that mean a refusal by moderation.
 var stopped = []string{"SAFETY", "IMAGE_SAFETY", "PROHIBITED_CONTENT", "IMAGE_PROHIBITED_CONTENT", "BLOCKLIST", "SPII",
 	"RECITATION", "IMAGE_RECITATION"}
 
-// imageless are the finish reasons of a model that came to its end without an image. What the prompt
-// was has led there, so it speaks neither against the upstream nor for another try.
+// imageless are the finish reasons of a model that has ended without an image and was not stopped. The cause is the
+// prompt: the upstream works, and another attempt would end likewise.
 var imageless = []string{"NO_IMAGE", "IMAGE_OTHER", "OTHER", "LANGUAGE"}
 
-// answer is read while it arrives.
+// answer is one answer of the upstream, which is read while it arrives. Parts are numbered by candidate and part,
+// both from 1, so that the zero value is none.
 type answer struct {
 	yield   func(imagegen.ProviderImage, error) bool
-	yielded bool // the image
-	held    *upstream.Held
-	part    [2]int // the candidate and the part that held is of
-	thought [2]int // the last that is known to be one; from 1
-	blocked string // why the prompt was
-	finish  string // why the model stopped
-	text    string // what it said instead
+	yielded bool           // the image was yielded
+	held    *upstream.Held // a picture that may turn out to be a sketch; nil: none
+	part    [2]int         // the part that held is from
+	thought [2]int         // the last part that is known to be a thought
+	blocked string         // why the prompt was refused
+	finish  string         // why the model stopped
+	text    string         // what the model said
 }
 
-// read yields the image that the answer holds, or tells why there is none.
+// read yields the image that the answer holds, or returns why there is none.
 //
-// A thinking model sends sketches as well, in parts that say so behind the picture (googleapis/go-genai, types.go,
-// Part.Thought): a picture is held until its part has ended.
+// A thinking model also sends sketches. Their parts are marked as thoughts, which may be said only after the picture
+// (googleapis/go-genai, types.go, Part.Thought). So a picture is held until its part has ended.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
 	defer a.drop()
 	if wanted, err := upstream.Each(ctx, upstream.StringsAndFlags(body), a.take); err != nil || !wanted {
@@ -55,6 +56,7 @@ func (a *answer) deliver() bool {
 	return a.yield(imagegen.ProviderImage{Body: a.held}, nil)
 }
 
+// drop releases the picture that is held, if there is one.
 func (a *answer) drop() {
 	if a.held != nil {
 		a.held.Close()
@@ -62,6 +64,7 @@ func (a *answer) drop() {
 	}
 }
 
+// take looks at one string of the answer. It first yields the picture that is held if the string is outside its part.
 func (a *answer) take(s upstream.String) (wanted bool, err error) {
 	part := [2]int{s.Index + 1, s.Inner + 1}
 	if a.held != nil && (part != a.part || !strings.HasPrefix(s.Path, "candidates[].content.parts[].")) && !a.deliver() {
@@ -88,7 +91,8 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 	return true, err
 }
 
-// refusal is the error of an answer without an image. One that moderation did not cause has cost.
+// refusal is the error of an answer without an image. Unless moderation or the prompt is the reason, it is of
+// ClassUnknown, since the request may have been billed.
 func (a *answer) refusal() error {
 	said := fmt.Errorf("block reason %q, finish reason %q: %s", a.blocked, a.finish, upstream.Excerpt([]byte(a.text)))
 	if a.blocked != "" || slices.Contains(stopped, a.finish) {

@@ -16,7 +16,7 @@ const (
 	defaultBaseURL = "https://" + officialHost + "/v1beta"
 	defaultModel   = "gemini-3-pro-image"
 	defaultName    = "gemini"
-	maxReferences  = 14
+	maxReferences  = 14 // of the models of generation 3
 )
 
 // Config describes the upstream. Only APIKey is required.
@@ -24,32 +24,30 @@ type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
 	APIKey imagegen.Secret `yaml:"key"`
 
-	// Token returns an access token that is sent instead of APIKey. It is for Vertex AI,
-	// see package vertex. Its error should be a *imagegen.ProviderError; nothing was asked
-	// of the upstream then.
+	// Token returns an access token that is sent instead of APIKey, as a bearer token. It is for Vertex AI, see
+	// package vertex. It is called before each request, and must be safe for concurrent use. If it fails, no request
+	// is made; its error should be a *imagegen.ProviderError. nil: APIKey is sent.
 	Token func(context.Context) (imagegen.Secret, error) `yaml:"-"`
 
 	// Name is the upstream's name, shown to callers. "": "gemini".
 	Name string
 
-	// BaseURL is where the API lives, up to before /models.
-	// "": https://generativelanguage.googleapis.com/v1beta.
+	// BaseURL is the address of the API, without /models. "": https://generativelanguage.googleapis.com/v1beta.
 	BaseURL string
 
 	// Model is the upstream's name for the model. "": gemini-3-pro-image.
 	Model string
 
-	// Sizes are what the model makes. nil: Gemini3.
+	// Sizes are the sizes that the model makes, each in tier 1K. nil: Gemini3.
 	Sizes Sizes
 
-	// Tiers are those that the model makes. If that is only the lowest, no image size is
-	// sent. nil: all.
+	// Tiers are the tiers that the model makes. If that is 1K alone, requests name no image size. nil: all.
 	Tiers []imagegen.Tier
 
 	// MaxReferences is the most reference images, up to 14. 0: 14. Negative: none.
 	MaxReferences int `zero:"-1"`
 
-	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	// Private permits http, and loopback and private addresses. It is for a gateway that the operator runs.
 	Private bool
 }
 

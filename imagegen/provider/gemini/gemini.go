@@ -18,7 +18,7 @@ type Provider struct {
 	config  Config
 	client  *upstream.Client
 	can     imagegen.Capabilities
-	choices map[imagegen.Size]choice
+	choices map[imagegen.Size]choice // for each size that can has
 }
 
 var (
@@ -32,8 +32,8 @@ func (p *Provider) Name() string { return p.config.Name }
 // Capabilities are what the configured sizes and tiers allow.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
-// Generate makes one call for each image, all at once. The request's quality has no
-// counterpart and changes nothing.
+// Generate makes one call for each image, all at once. The quality changes nothing, since the models have none. An
+// image that moderation refuses is an error of imagegen.ClassRefused.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(upstream.FanIn(ctx, r.N, func(ctx context.Context, i int) upstream.Images {
 		return func(yield func(imagegen.ProviderImage, error) bool) {
@@ -44,7 +44,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}))
 }
 
-// call makes one request for one image. It returns nil if yield wants no more.
+// call asks for one image. It returns nil if it has yielded the image, or if yield wants no more.
 func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -68,8 +68,8 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 
 func (p *Provider) path() string { return "/models/" + url.PathEscape(p.config.Model) }
 
-// Probe reports whether the upstream answers, accepts the key and knows the model. It
-// costs nothing; on Vertex AI it counts tokens, which is free too.
+// Probe reports whether the upstream answers, accepts the key and knows the model. It costs nothing. With a Token it
+// counts the tokens of a text, since Vertex AI has no other request about a model that is free.
 func (p *Provider) Probe(ctx context.Context) error {
 	var err error
 	if p.config.Token == nil {

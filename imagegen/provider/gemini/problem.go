@@ -9,15 +9,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// problem is an error as the upstream words it.
+// problem is an error of the API: a google.rpc.Status with details (googleapis/googleapis,
+// google/rpc/error_details.proto).
 type problem struct {
-	Status  string
+	Status  string // the name of a google.rpc.Code
 	Details []struct {
 		Reason     string // of google.rpc.ErrorInfo
 		RetryDelay string // of google.rpc.RetryInfo, such as 34.5s
 	}
 }
 
+// reason reports whether a detail has that reason.
 func (p problem) reason(r string) bool {
 	for _, d := range p.Details {
 		if d.Reason == r {
@@ -27,6 +29,7 @@ func (p problem) reason(r string) bool {
 	return false
 }
 
+// retryDelay is how long to wait before another attempt; 0 if no detail says so.
 func (p problem) retryDelay() (longest time.Duration) {
 	for _, d := range p.Details {
 		if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
@@ -36,6 +39,9 @@ func (p problem) retryDelay() (longest time.Duration) {
 	return longest
 }
 
+// classify returns the Options.Classify of the client: what an error of the API means where its
+// body says more than its status. An answer without such a body may come from a proxy, and the
+// status decides. What is billed is known of the official API only.
 func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 	official := upstream.OnHost(c.BaseURL, officialHost)
 	return func(f upstream.Failure) *imagegen.ProviderError {

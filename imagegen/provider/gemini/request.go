@@ -7,6 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
+// content, part, inline, generationConfig and imageConfig are the parts of a request's body that are used here
+// (googleapis/go-genai, types.go).
 type content struct {
 	Role  string `json:"role"`
 	Parts []part `json:"parts"`
@@ -19,7 +21,7 @@ type part struct {
 
 type inline struct {
 	MimeType string `json:"mimeType"`
-	Data     string `json:"data"`
+	Data     string `json:"data"` // base64, or a placeholder for it
 }
 
 type generationConfig struct {
@@ -33,6 +35,7 @@ type imageConfig struct {
 	ImageSize   imagegen.Tier  `json:"imageSize,omitempty"`
 }
 
+// body returns the body of a request for one image of r. o is what choose has chosen.
 func (c Config) body(r imagegen.ProviderRequest, o choice) (*upstream.Body, error) {
 	var d upstream.Document
 	parts := []part{{Text: r.Prompt}}

@@ -8,14 +8,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// answer is read while it arrives.
+// answer is one answer of the upstream, which is read while it arrives.
 type answer struct {
 	provider *Provider
-	n        int // images that were asked for; more are not looked at
+	n        int // how many images were asked for; a surplus is ignored
 	yield    func(imagegen.ProviderImage, error) bool
-	inline   []int // the elements of data that held their image
-	links    upstream.Named
-	problem  problem
+	inline   []int          // the elements of data that held their image
+	links    upstream.Named // the elements of data that named it
+	problem  problem        // some services send an error with the status 200
 }
 
 // read yields the images that the answer holds, then those that it names. It returns nil if yield

@@ -16,7 +16,7 @@ const (
 	defaultBaseURL = "https://" + officialHost + "/v1"
 	defaultModel   = "gpt-image-2"
 	defaultName    = "openai"
-	// maxPerCall is the most images of one call.
+	// maxPerCall is the most images of one call, by OpenAI's API reference.
 	maxPerCall = 10
 )
 
@@ -28,34 +28,36 @@ type Config struct {
 	// Name is the upstream's name, shown to callers. "": "openai".
 	Name string
 
-	// BaseURL is where the API lives, up to before /images; a query is sent with every request.
-	// "": https://api.openai.com/v1.
+	// BaseURL is the address of the API, without /images. If it has a query, that is sent with
+	// every request. "": https://api.openai.com/v1.
 	BaseURL string
 
-	// KeyHeader carries the bare key. "": Authorization, as a bearer token.
+	// KeyHeader is the header in which the bare key is sent. "": the key is sent as a bearer token in Authorization.
 	KeyHeader string
 
-	// Organization and Project are sent along if they are set.
+	// Organization and Project are sent in the headers OpenAI-Organization and OpenAI-Project. "": not sent.
 	Organization, Project string
 
-	// Model is the upstream's name for the model. Of OpenAI's own models it tells what they take: gpt-image-2.6-flare
-	// and the like. "": gpt-image-2.
+	// Model is the upstream's name for the model. If it is the name of one of OpenAI's models, or begins with one as
+	// gpt-image-2.6-flare does, it also tells what the model takes. "": gpt-image-2.
 	Model string
 
-	// Sizes lists all that the model takes, where they are few. nil: every size that SizeRules allow, or, without
-	// rules, the three that gpt-image-1, gpt-image-1.5 and their like make.
+	// Sizes lists all sizes that the model makes, if they are few. nil: every size that
+	// SizeRules allow. If Model is gpt-image-1, gpt-image-1.5 or another of that age and
+	// SizeRules are not set either: the three sizes that it makes.
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes. The zero value: GPTImage2.
 	SizeRules imagegen.SizeRules
 
-	// NoAuto says that the model does not take the size "auto". It is never sent along with Sizes.
+	// NoAuto says that the model does not take the size "auto". With Sizes, "auto" is never sent.
 	NoAuto bool
 
-	// NoQuality says that the model takes no quality; none is sent.
+	// NoQuality says that the model does not take a quality. None is sent then.
 	NoQuality bool
 
-	// MaxReferences is the most reference images. 0: 16. Negative: none, for there is no /images/edits.
+	// MaxReferences is the most reference images, up to 16. 0: 16. Negative: none, for a
+	// service without /images/edits.
 	MaxReferences int `zero:"-1"`
 
 	// MaxPerCall is the most images that one call makes, up to 10; for more, several calls are made
@@ -65,35 +67,37 @@ type Config struct {
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// OutputFormat is png, jpeg or webp. "": the upstream's choice.
+	// OutputFormat is png, jpeg or webp, for requests that ask for no format. "": the upstream's choice.
 	OutputFormat string
 
-	// OutputCompression is from 0 to 100, for jpeg and webp. nil: the upstream's choice.
+	// OutputCompression is from 0 to 100, for an OutputFormat of jpeg or webp. nil: the upstream's choice.
 	OutputCompression *int
 
-	// Background is auto, opaque or transparent, which takes png or webp. "": the upstream's choice.
+	// Background is auto, opaque or transparent, for requests that ask for none. transparent does not go with the
+	// OutputFormat jpeg. "": the upstream's choice.
 	Background string
 
 	// Moderation is auto or low. "": the upstream's choice.
 	Moderation string
 
-	// InputFidelity, low or high, is how closely references are kept to; gpt-image-2 takes none. "": the upstream's
-	// choice.
+	// InputFidelity, low or high, is how closely an image follows its references. gpt-image-2 and gpt-image-1-mini do
+	// not take it. "": the upstream's choice.
 	InputFidelity string
 
-	// Complexity, low, medium or high, is how much gpt-image-2.6 plans before it draws. "": the upstream's choice.
+	// Complexity, low, medium or high, is how much gpt-image-2.6 plans before it draws. Earlier models do not take
+	// it. "": the upstream's choice.
 	Complexity string
 
-	// QualityNames are what qualities are called by a model with names of its own, such as max for high from
-	// gpt-image-2.5 on.
+	// QualityNames are the upstream's names for qualities, if they differ: from gpt-image-2.5
+	// on, high can be called xhigh or max.
 	QualityNames map[imagegen.Quality]string
 
-	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with URLs;
-	// "*.example.com" stands for every host below example.com, "example.com:8443" for a port. nil: any; if
-	// Private, BaseURL's alone.
+	// ImageHosts are the only hosts that images are fetched from, if the upstream answers with
+	// URLs. "*.example.com" stands for every host below example.com; a port is written
+	// "example.com:8443". nil: any public host, but only BaseURL's if Private.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for an upstream of one's own.
+	// Private permits http, and loopback and private addresses. It is for an upstream that the operator runs.
 	Private bool
 }
 

@@ -8,20 +8,20 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// family is what models of OpenAI's have in common whose names begin alike. Of a model that is of none, a deployment
-// on Azure or another maker's, nothing is known, and nothing is refused.
+// family is what those models of OpenAI's have in common whose names begin alike. A model that belongs to none may be
+// a deployment on Azure or of another maker: nothing is known about it, and no option is refused.
 //
-// From developers.openai.com/api/reference/resources/images/methods/generate (sizes, qualities) and
+// The sources: developers.openai.com/api/reference/resources/images/methods/generate (sizes, qualities) and
 // docs.comfy.org/built-in-nodes/OpenAIGPTImageNodeV3 (pixels, complexity). That gpt-image-2 refuses input_fidelity:
 // pydantic/pydantic-ai, issue 5413; gpt-image-1-mini: lobehub/lobehub, pull request 9920. That gpt-image-2 has no
 // transparent background any more: docs.apiyi.com/live/2026-10/gpt-image-2-transparent-shutdown.md.
 type family struct {
 	name         string
 	sizes        []imagegen.Size // all that it makes; nil: what GPTImage2 allows
-	qualities    []string        // nil: not known
-	noFidelity   bool
-	noAlpha      bool // no transparent background
-	noComplexity bool
+	qualities    []string        // the names that it takes; nil: not known
+	noFidelity   bool            // it does not take input_fidelity
+	noAlpha      bool            // it does not make a transparent background
+	noComplexity bool            // it does not take complexity
 }
 
 var (
@@ -30,7 +30,7 @@ var (
 	upToMax    = append(slices.Clone(upToHigh), "xhigh", "max")
 )
 
-// families are searched in their order.
+// families are searched in their order, so a longer name comes before a shorter one that it begins with.
 var families = []family{
 	{name: "gpt-image-2.6", qualities: upToMax},
 	{name: "gpt-image-2.5", qualities: upToMax, noComplexity: true},
@@ -41,7 +41,8 @@ var families = []family{
 	{name: "chatgpt-image", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
 }
 
-// familyOf knows a model by its name, or by that and what follows a hyphen: a variant or a date.
+// familyOf returns the family with the model's name, or with what precedes a hyphen in it: a variant or a date may
+// follow. It returns the zero value if there is none.
 func familyOf(model string) family {
 	for _, f := range families {
 		if model == f.name || strings.HasPrefix(model, f.name+"-") {
@@ -51,8 +52,8 @@ func familyOf(model string) family {
 	return family{}
 }
 
-// declare adds the options that models of the family have: output_format, output_compression and background of the reference,
-// and the mask of .../images/methods/edit. Of a model that is of no family none is known.
+// declare adds the options that models of the family have: output_format, output_compression and background of the
+// API reference, and the mask of its page .../images/methods/edit. For a model of no family it adds none.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	if f.name == "" {
 		return can
@@ -62,7 +63,7 @@ func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	return can
 }
 
-// check refuses what the model does not take.
+// check refuses options that the model does not take.
 func (f family) check(c Config) error {
 	switch {
 	case c.InputFidelity != "" && f.noFidelity:

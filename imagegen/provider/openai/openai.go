@@ -27,14 +27,14 @@ var (
 // Name is the configured name.
 func (p *Provider) Name() string { return p.config.Name }
 
-// Capabilities are what the configured sizes allow.
+// Capabilities are what the configuration and the model's name allow.
 func (p *Provider) Capabilities() imagegen.Capabilities {
 	can := p.capabilities
 	can.Ratios, can.Tiers = slices.Clone(can.Ratios), slices.Clone(can.Tiers)
 	return can
 }
 
-// Generate asks for the images, in one call if the upstream makes that many.
+// Generate asks for all images in one call, or for MaxPerCall in each of several calls that run at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
 	return p.client.Redacted(upstream.FanIn(ctx, calls, func(ctx context.Context, i int) upstream.Images {
@@ -42,7 +42,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}))
 }
 
-// call makes one request.
+// call makes one request, for at most MaxPerCall images.
 func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		if err := p.exchange(ctx, r, yield); err != nil {
@@ -51,7 +51,7 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest) upstrea
 	}
 }
 
-// exchange returns nil if yield wants no more.
+// exchange sends the request and yields the images of the answer. It returns nil if yield wants no more.
 func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -13,9 +13,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Probe reports whether the upstream answers, accepts the key and knows the model. It
-// costs nothing. If the server lists its models without this one, the error is
-// [provider.ErrUnconfirmed], since Azure lists no deployments and others list no aliases.
+// Probe reports whether the upstream answers, accepts the key and knows the model. It costs nothing. If the upstream
+// only has a list of models and this one is not in it, the error is [provider.ErrUnconfirmed], since Azure does not
+// list deployments and others do not list aliases.
 func (p *Provider) Probe(ctx context.Context) error {
 	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
 	if answered, ok := errors.AsType[*upstream.StatusError](err); ok && answered.Status == http.StatusNotFound {
@@ -27,8 +27,10 @@ func (p *Provider) Probe(ctx context.Context) error {
 	return nil
 }
 
-// look looks for the model in the list, unless missing says that there is no such model. LocalAI and stable-diffusion.cpp have nothing else to ask
-// (mudler/LocalAI, core/http/routes/openai.go; leejet/stable-diffusion.cpp, examples/server/routes_openai.cpp).
+// look looks for the model in the list of all models. It is for servers such as LocalAI and stable-diffusion.cpp,
+// which have no address for one model (mudler/LocalAI, core/http/routes/openai.go; leejet/stable-diffusion.cpp,
+// examples/server/routes_openai.cpp). missing is the error of that address: if the upstream itself says there that it
+// does not know the model, look returns missing.
 func (p *Provider) look(ctx context.Context, missing error) error {
 	if e, ok := errors.AsType[*imagegen.ProviderError](missing); ok && e.Message == noModel {
 		return missing

@@ -11,15 +11,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// problem is an error as the upstream words it.
+// problem is the error object of an answer. The zero value is none.
 type problem struct{ Message, Type, Code string }
 
-// moderation are the codes of OpenAI and of Azure for what their moderation refused. The message is
-// not looked at: an account that was blocked is told of policy, too.
+// moderation are the codes of OpenAI and of Azure for a request that moderation refused. The message does not count:
+// it also speaks of policy if the account was blocked.
 var moderation = []string{"moderation_blocked", "content_policy_violation", "content_filter", "contentFilter"}
 
-// unusable are the codes of what an operator must see to, whatever the status: of the key, of the
-// model, and of the account. New codes of the account have insufficient_quota as their type.
+// unusable maps the codes of problems that only an operator can solve, whatever the status, to
+// a message: problems of the key, the model and the account. Newer codes for an account have
+// insufficient_quota as their type, so types are looked up too.
 var unusable = map[string]string{
 	"invalid_api_key":            badKey,
 	"model_not_found":            noModel,
@@ -35,6 +36,7 @@ const (
 	noMoney = "the upstream account has used up its quota, or reached its limit"
 )
 
+// unusable returns the message of a problem that only an operator can solve.
 func (p problem) unusable() (message string, ok bool) {
 	if message, ok = unusable[p.Code]; !ok {
 		message, ok = unusable[p.Type]
@@ -42,7 +44,8 @@ func (p problem) unusable() (message string, ok bool) {
 	return message, ok
 }
 
-// asError is what an error means, whatever the status it came with.
+// asError is the error that a problem means by itself, whatever the status it came with. It is of ClassUnknown if
+// only the status can tell more.
 func (p problem) asError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Message: "the upstream answered with an error",
 		Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "%s (type %q, code %q)", p.Message, p.Type, p.Code)))}
@@ -57,6 +60,8 @@ func (p problem) asError() *imagegen.ProviderError {
 	return e
 }
 
+// classify returns the Options.Classify of the client. A body without an error object may come from a proxy, and the
+// status decides. Only OpenAI itself promises that a request with the status 503 was not processed.
 func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 	official := upstream.OnHost(c.BaseURL, officialHost)
 	return func(f upstream.Failure) *imagegen.ProviderError {
@@ -79,7 +84,7 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 	}
 }
 
-// parse reads an error body. Its code may be null or a number.
+// parse reads the body of an error; false if it has no error object. The code may be null, or a number.
 func parse(body []byte) (problem, bool) {
 	var b struct {
 		Error *struct {

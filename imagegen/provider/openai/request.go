@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// parameters are what both endpoints take.
+// parameters are what both endpoints take (developers.openai.com/api/reference/resources/images).
+// For an edit they become fields of a form.
 type parameters struct {
 	Model             string `json:"model"`
 	Prompt            string `json:"prompt"`
@@ -22,6 +23,7 @@ type parameters struct {
 	Complexity        string `json:"complexity,omitempty"`
 }
 
+// request returns where to send a request for r, and its body: a form if there are references, else JSON.
 func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstream.Body, err error) {
 	size, err := p.capabilities.Choose(r)
 	if err != nil {
@@ -44,13 +46,14 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	return "/images/generations", body, err
 }
 
-// ask puts what a request asks for over what is configured.
+// ask puts the options of a request in the place of those that are configured. A transparent background needs PNG or
+// WebP, so it decides on the format if the two would not go together.
 func (q *parameters) ask(o imagegen.Options) {
 	q.Background = cmp.Or(string(o.Background), q.Background)
 	if o.Format != "" {
 		q.OutputFormat, q.OutputCompression = string(o.Format), o.Compression
 	}
-	if q.Background == "transparent" && q.OutputFormat == "jpeg" { // that it is transparent is configured: the engine writes the JPEG
+	if q.Background == "transparent" && q.OutputFormat == "jpeg" { // Background is configured so; the engine makes a JPEG of the PNG
 		q.OutputFormat, q.OutputCompression = "png", nil
 	}
 	if o.Background == imagegen.BackgroundTransparent && q.OutputFormat == "" {
@@ -58,6 +61,7 @@ func (q *parameters) ask(o imagegen.Options) {
 	}
 }
 
+// form leaves out empty fields. The references keep their order: the mask belongs to the first.
 func (q parameters) form(r imagegen.ProviderRequest, fidelity string) *upstream.Body {
 	compression := ""
 	if q.OutputCompression != nil {

@@ -11,15 +11,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Request asks for n square images of the lowest tier. Its SaveJob does nothing, as for
-// work that will not be tried again.
+// Request returns a request for n square images of the lowest tier. Its SaveJob does nothing,
+// as for work that will not be tried again.
 func Request(prompt string, n int) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: imagegen.Tier1K, Quality: imagegen.QualityAuto,
 		SaveJob: func(context.Context, []byte) error { return nil }}
 }
 
-// Explicit is a request for one image of a size, written WxH, as the engine would make
-// it.
+// Explicit returns a request for one image of an explicit size, written WxH, as the engine would make it.
 func Explicit(t testing.TB, p imagegen.Provider, size string) imagegen.ProviderRequest {
 	t.Helper()
 	z, err := imagegen.ParseSize(size)
@@ -31,7 +30,7 @@ func Explicit(t testing.TB, p imagegen.Provider, size string) imagegen.ProviderR
 	return r
 }
 
-// Reference is a reference image with these bytes.
+// Reference returns a reference image with these bytes.
 func Reference(mediaType, raw string, width, height int) imagegen.ProviderReference {
 	return imagegen.ProviderReference{Reference: &reference{bytes: []byte(raw)}, MediaType: mediaType, Size: int64(len(raw)), Width: width, Height: height}
 }
@@ -50,8 +49,7 @@ func Read(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) 
 	return images, nil
 }
 
-// Collect is Read, but returns the sizes of the images; zero for one that cannot be
-// decoded.
+// Collect is Read, but returns the sizes of the images; the zero size for an image whose header cannot be read.
 func Collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
 	images, ended := Read(ctx, p, r)
 	for _, raw := range images {

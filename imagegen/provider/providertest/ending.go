@@ -12,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// lazy: a call does nothing until its result is ranged over.
 func lazy(t *testing.T, c Config) {
 	is := is.New(t)
 	p := c.New(t)
@@ -57,6 +58,7 @@ func returnsEmpty(t *testing.T, ctx context.Context, p imagegen.Provider, r imag
 	is.True(time.Since(start) < promptly)
 }
 
+// cancelledBetween: a call whose context ends after the first image yields no other.
 func cancelledBetween(t *testing.T, c Config) {
 	is := is.New(t)
 	p := c.New(t)
@@ -80,7 +82,8 @@ func cancelledBetween(t *testing.T, c Config) {
 	is.True(time.Since(cancelled) < promptly)
 }
 
-// breaks looks for what grows with the number of calls: a provider may keep a few idle connections.
+// breaks: a call whose caller wants no more images leaves nothing behind. A provider may keep a few idle connections,
+// so goroutines are an error only if their number grows with that of the calls.
 func breaks(t *testing.T, c Config) {
 	const calls, kept = 24, 12
 	is := is.New(t)
@@ -107,6 +110,7 @@ func breaks(t *testing.T, c Config) {
 	}
 }
 
+// unsavedJob: if SaveJob fails, the call ends with its error, before any image.
 func unsavedJob(t *testing.T, c Config) {
 	if !c.SavesJobs {
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 )
 
+// declares: name and capabilities are sensible and do not change.
 func declares(t *testing.T, c Config) {
 	is := is.New(t)
 	p := c.New(t)
@@ -29,7 +30,7 @@ func declares(t *testing.T, c Config) {
 	is.True(can.MaxPrompt >= 0 && can.MaxPrompt <= imagegen.MaxPromptRunes)
 }
 
-// subset takes nil for all.
+// subset reports whether some are of all, each at most once. nil stands for all of them; an empty slice is none.
 func subset[T comparable](some, all []T) bool {
 	for i, v := range some {
 		if !slices.Contains(all, v) || slices.Contains(some[:i], v) {
@@ -39,6 +40,7 @@ func subset[T comparable](some, all []T) bool {
 	return some == nil || len(some) > 0
 }
 
+// ratiosAndTiers: an image fits each ratio and tier that is declared.
 func ratiosAndTiers(t *testing.T, c Config) {
 	p := c.New(t)
 	for i, ratio := range c.ratios(p) {
@@ -62,7 +64,7 @@ func ratiosAndTiers(t *testing.T, c Config) {
 	}
 }
 
-// ratios are those to draw: of a sample the first, the widest and the tallest.
+// ratios are those that ratiosAndTiers draws: all, or of a sample the first, the widest and the tallest.
 func (c Config) ratios(p imagegen.Provider) []imagegen.Ratio {
 	all := ratios(p)
 	if !c.Sample {
@@ -72,6 +74,7 @@ func (c Config) ratios(p imagegen.Provider) []imagegen.Ratio {
 	return []imagegen.Ratio{all[0], slices.MaxFunc(all, byAspect), slices.MinFunc(all, byAspect)}
 }
 
+// usualSizes: images have exactly the usual sizes, if Config.Usual says so.
 func usualSizes(t *testing.T, c Config) {
 	if !c.Usual {
 		return
@@ -89,6 +92,7 @@ func usualSizes(t *testing.T, c Config) {
 	}
 }
 
+// explicitSizes: for an explicit size there is an image from which the engine can make it, or a refusal.
 func explicitSizes(t *testing.T, c Config) {
 	p := c.New(t)
 	for _, size := range []imagegen.Size{{Width: 64, Height: 64}, {Width: 512, Height: 512}, {Width: 1000, Height: 750}, {Width: 1001, Height: 667}, {Width: 1920, Height: 1080}, {Width: 720, Height: 1280}} {
@@ -114,6 +118,7 @@ func explicitSizes(t *testing.T, c Config) {
 	}
 }
 
+// counts: there are as many images as were asked for.
 func counts(t *testing.T, c Config) {
 	p := c.New(t)
 	for n := 1; n <= maxImages(p); n++ {
@@ -129,6 +134,7 @@ func counts(t *testing.T, c Config) {
 	}
 }
 
+// concurrent: several calls can run at once.
 func concurrent(t *testing.T, c Config) {
 	const callers = 8
 	p := c.New(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// drawn has one image made by the member of p that can do what r asks for, and returns it decoded.
+// drawn makes the images of r with p, and returns the first of them decoded, and its format.
 func drawn(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (image.Image, imagegen.Format) {
 	t.Helper()
 	is := is.New(t)
@@ -27,6 +27,7 @@ func drawn(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (image
 	return picture, imagegen.Format(format)
 }
 
+// formats: each declared format is made when it is asked for.
 func formats(t *testing.T, c Config) {
 	p := c.New(t)
 	can := p.Capabilities()
@@ -43,6 +44,7 @@ func formats(t *testing.T, c Config) {
 	}
 }
 
+// transparent: with a transparent background, something in the image is transparent.
 func transparent(t *testing.T, c Config) {
 	p := c.New(t)
 	if !p.Capabilities().Transparent {
@@ -56,6 +58,7 @@ func transparent(t *testing.T, c Config) {
 	is.True(ok && !opaque.Opaque()) // something of it is transparent
 }
 
+// seeds: seeds up to the declared one are taken, and the request's seed is not changed.
 func seeds(t *testing.T, c Config) {
 	p := c.New(t)
 	can := p.Capabilities()
@@ -78,6 +81,7 @@ func seeds(t *testing.T, c Config) {
 	is.Equal(*r.Options.Seed, int64(7)) // the request is the caller's
 }
 
+// masks: a mask is read, and closed as often as it is opened.
 func masks(t *testing.T, c Config) {
 	p := c.New(t)
 	if !p.Capabilities().Mask {

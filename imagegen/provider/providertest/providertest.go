@@ -1,4 +1,4 @@
-// Package providertest has the test suite that every image provider should pass.
+// Package providertest has the test suite that every image provider should pass, and helpers for tests of a provider.
 //
 //	func TestProvider(t *testing.T) {
 //		providertest.Run(t, providertest.Config{
@@ -32,18 +32,18 @@ type Config struct {
 	// also in the widest and the tallest ratio.
 	Sample bool
 
-	// Usual says that every ratio in every tier comes in the size that imagegen.SizeFor
-	// returns.
+	// Usual says that the image of each ratio and tier has the size that imagegen.SizeFor returns.
 	Usual bool
 
-	// SavesJobs says that the provider saves jobs of upstream work.
+	// SavesJobs says that the provider saves jobs of upstream work. Then it must end a call whose SaveJob fails.
 	SavesJobs bool
 }
 
-// promptly is how soon a call returns that was cancelled.
+// promptly is how long a call may take to return when it was cancelled.
 const promptly = 5 * time.Second
 
-// Run runs the suite.
+// Run runs the suite, each part as a subtest. A part that the provider's capabilities or c do
+// not call for does nothing.
 func Run(t *testing.T, c Config) {
 	if c.Prompt == "" {
 		c.Prompt = "a lighthouse at dusk"

@@ -30,6 +30,7 @@ func (r *reference) Open(context.Context) (io.ReadCloser, error) {
 	return &open{bytes.NewReader(r.bytes), r}, nil
 }
 
+// open is an open reference, which tells the reference when it is closed.
 type open struct {
 	io.Reader
 	of *reference
@@ -40,7 +41,7 @@ func (o *open) Close() error {
 	return nil
 }
 
-// attach puts n references to a request and returns what counts their use.
+// attach adds n references to a request, and returns them, since they count their use.
 func attach(is *is.I, r *imagegen.ProviderRequest, n int) []*reference {
 	const width, height = 96, 64
 	var b bytes.Buffer
@@ -54,6 +55,7 @@ func attach(is *is.I, r *imagegen.ProviderRequest, n int) []*reference {
 	return references
 }
 
+// references: as many references as are declared can be sent; they are read and closed.
 func references(t *testing.T, c Config) {
 	is := is.New(t)
 	p := c.New(t)
@@ -73,6 +75,7 @@ func references(t *testing.T, c Config) {
 	}
 }
 
+// brokenReference: a reference that cannot be opened ends the call, before any image.
 func brokenReference(t *testing.T, c Config) {
 	is := is.New(t)
 	p := c.New(t)

@@ -16,9 +16,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// keys counts requests, so that each has a Key of its own.
 var keys atomic.Int64
 
-// request asks for one image, a small one if that can be had.
+// request returns a request for one image, a small one if the provider makes it, which keeps the suite quick.
 func (c Config) request(p imagegen.Provider) imagegen.ProviderRequest {
 	r := imagegen.ProviderRequest{
 		Key: fmt.Sprintf("gen_%d", keys.Add(1)), Prompt: c.Prompt, N: 1,
@@ -34,7 +35,7 @@ func (c Config) request(p imagegen.Provider) imagegen.ProviderRequest {
 	return r
 }
 
-// ratios are those declared, without RatioAuto unless there is no other.
+// ratios are the declared ones, without RatioAuto unless there is no other.
 func ratios(p imagegen.Provider) []imagegen.Ratio {
 	declared := p.Capabilities().WithDefaults().Ratios
 	shaped := slices.DeleteFunc(slices.Clone(declared), func(r imagegen.Ratio) bool { return r.Aspect() == 0 })

@@ -28,7 +28,7 @@ type Config struct {
 	// Name is the upstream's name, shown to callers. "": "replicate".
 	Name string
 
-	// BaseURL is where the API lives, up to before /models. "": https://api.replicate.com/v1.
+	// BaseURL is the address of the API, without /models. "": https://api.replicate.com/v1.
 	BaseURL string
 
 	// Model is OWNER/NAME for an official model, OWNER/NAME:VERSION for any other.
@@ -37,41 +37,42 @@ type Config struct {
 	// Deployment is OWNER/NAME of a deployment, instead of Model.
 	Deployment string
 
-	// Input is the model's input with placeholders, which the package's documentation lists.
+	// Input is the model's input with placeholders, which the package's documentation lists. Required.
 	Input map[string]any
 
-	// Sizes lists what the model makes, where it does not take any size that is asked for. Input
-	// must say which one is wanted if there are several.
+	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
+	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes, if Sizes is nil.
 	SizeRules imagegen.SizeRules
 
-	// TierNames are what {{tier}} stands for, where the model has names of its own.
+	// TierNames are what {{tier}} stands for, if the model has its own names for tiers.
 	TierNames map[imagegen.Tier]string
 
-	// FormatNames are all formats that {{format}} can stand for, and what the model calls each, such as jpg for jpeg.
+	// FormatNames are the formats that the model makes, and what it calls each, such as jpg for jpeg. They are
+	// required if Input has {{format}}, and not permitted otherwise.
 	FormatNames map[imagegen.Format]string
 
 	// MaxReferences is the most reference images. 0: none.
 	MaxReferences int `zero:"0"`
 
-	// MaxPerCall is the most images that one prediction makes; for more, several are made at once.
-	// 0: 1.
+	// MaxPerCall is the most images that one prediction makes, up to 4; for more, several
+	// predictions run at once. 0: 1.
 	MaxPerCall int
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// PollInterval is the time to the first question about a prediction; it grows up to tenfold.
-	// 0: 500 ms.
+	// PollInterval is the pause before the first poll of a prediction; later pauses grow to ten
+	// times that. 0: 500 ms.
 	PollInterval time.Duration
 
-	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
-	// host below example.com, "example.com:8443" for a port. nil: any; if Private, BaseURL's alone.
+	// ImageHosts are the only hosts that images are fetched from. "*.example.com" stands for every host below
+	// example.com; a port is written "example.com:8443". nil: any public host, but only BaseURL's if Private.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for a gateway of one's own.
+	// Private permits http, and loopback and private addresses. It is for a gateway that the operator runs.
 	Private bool
 }
 
@@ -102,12 +103,14 @@ func New(c Config) (*Provider, error) {
 
 // target is where predictions are created and what Probe asks for.
 type target struct {
-	create, show string
-	version      string // sent along, if it is set
+	create, show string // paths
+	version      string // of a community model, sent with each prediction; "": none
 }
 
+// modelPath matches OWNER/NAME and OWNER/NAME:VERSION.
 var modelPath = regexp.MustCompile(`^([\w.-]+/[\w.-]+)(?::(\w+))?$`)
 
+// target returns the target that Model or Deployment names. Exactly one of them must be set.
 func (c Config) target() (target, error) {
 	switch {
 	case (c.Model == "") == (c.Deployment == ""):

@@ -16,8 +16,8 @@
 //		MaxReferences: 8,
 //	})
 //
-// A model that takes names instead of pixels needs to be told what it makes of them, so that no
-// request is bent:
+// For a model that takes a ratio or a tier instead of pixels, list in Sizes what it makes, so
+// that each request gets the size that it asks for:
 //
 //	Input: map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "num_outputs": "{{n}}"},
 //	Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 768, Height: 1344}},
@@ -34,24 +34,25 @@
 //	{{reference}}   the first reference image, as a data: URL
 //	{{references}}  the list of all of them
 //	{{seed}}        the seed that is asked for
-//	{{background}}  opaque or transparent, if that is asked for
+//	{{background}}  opaque or transparent, if one of them is asked for
 //	{{format}}      the format that is asked for, as FormatNames calls it
 //	{{mask}}        the mask, as a data: URL: what is transparent is to be made anew
 //	{{white_mask}}  the same in black and white: what is white is to be made anew
 //
-// The model declares the options that Input has a place for.
+// A value that is a placeholder and nothing else becomes a number or a list where the table says so; within a longer
+// text a placeholder becomes text. Those from {{reference}} on must be whole values. Their field is left out if the
+// request has nothing for it. A prompt may contain the name of a placeholder.
 //
-// A value that is a placeholder and nothing else gets its type; one within a longer text becomes
-// text. Without references, fields of theirs are left out. What the prompt says is never taken for a
-// placeholder.
+// Requests can use the options that Input has a place for: a seed, a transparent background,
+// the formats in FormatNames, and a mask.
 //
 // # The upstream
 //
-// From replicate.com/docs: POST /models/OWNER/NAME/predictions (official models), /predictions with
-// a version (community models) or /deployments/OWNER/NAME/predictions answers with id, status, output,
-// error and urls.get and urls.cancel. The status is starting or processing, then succeeded, failed,
-// canceled, or aborted, when a prediction never began to run. Output is an address or a list of
-// them, valid for an hour. 600 predictions may be created a minute; more are answered with 429.
-// What moderation refused has failed like anything else: only the error's words tell it. A data: URL
-// is recommended for files under 1 MB; larger references are sent so, too, and take their time.
+// From replicate.com/docs: POST /models/OWNER/NAME/predictions (official models), /predictions with a version
+// (community models) or /deployments/OWNER/NAME/predictions answers with id, status, output, error and urls.get and
+// urls.cancel. The status is starting or processing, then succeeded, failed, canceled, or aborted, which means that
+// the prediction never began to run. Output is an address or a list of them, valid for an hour. 600 predictions may
+// be created a minute; further ones are answered with 429. A prediction that moderation refused has failed like any
+// other: only the words of its error tell. A data: URL is recommended for files under 1 MB. Larger references are
+// sent as data: URLs too, which takes longer.
 package replicate

@@ -11,14 +11,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// prediction is what the upstream says of one.
+// prediction is the upstream's answer about a prediction.
 type prediction struct {
 	Status string
-	Output json.RawMessage
-	Error  any // text, mostly
+	Output json.RawMessage // as the model defines it, see addresses
+	Error  any             // usually a text
 	URLs   struct{ Get, Cancel string }
 }
 
+// progress is what the status means. A failure is of ClassUnknown, since the prediction may have cost, unless its
+// words or the status say more. The error that is returned means that there is no status.
 func (p prediction) progress() (task.Progress, error) {
 	e := &imagegen.ProviderError{Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "the prediction has %s: %v", p.Status, p.Error)))}
 	switch p.Status {
@@ -45,8 +47,8 @@ func (p prediction) progress() (task.Progress, error) {
 	return task.Progress{Done: true, Err: e}, nil
 }
 
-// addresses reads the output of a model: one address or a list. Some models answer with an empty
-// list when they refuse a request.
+// addresses reads the output of a model: one address or a list. An output without any is an error; some models answer
+// with an empty list when they refuse a request.
 func addresses(output json.RawMessage) ([]string, error) {
 	var one string
 	if json.Unmarshal(output, &one) == nil && one != "" {
@@ -59,7 +61,7 @@ func addresses(output json.RawMessage) ([]string, error) {
 	return nil, fmt.Errorf("the output is %s", upstream.Excerpt(output))
 }
 
-// refusals are what models say when their moderation refused: there is no code for it.
+// refusals are words, in lower case, by which an error is known to come from moderation: there is no code for it.
 var refusals = []string{"nsfw", "flagged as sensitive", "(e005)", "safety system", "content policy", "moderat"}
 
 func refused(message string) bool {

@@ -14,11 +14,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Provider makes images with a model on Replicate. It is safe for concurrent use and keeps no state
-// but idle connections.
+// Provider makes images with a model on Replicate. It is safe for concurrent use and keeps no state but idle
+// connections. Probe asks for the model or the deployment.
 type Provider struct{ *hosted.Provider }
 
-// describe adds to an API how Replicate is asked: its tasks are predictions.
+// describe adds to an API the requests of Replicate and what their answers mean. A task is a prediction.
 func (t target) describe(a hosted.API, f *template.Filler) hosted.API {
 	a.Submit = func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (string, any) {
 		fields := map[string]any{"input": f.Fill(r, size, d.DataURL)}
@@ -49,7 +49,7 @@ func (t target) describe(a hosted.API, f *template.Filler) hosted.API {
 	return a
 }
 
-// classify reads the time to wait, in seconds, where it stands in the body instead of the header.
+// classify adds the time to wait after a 429, which is in the body, in seconds, if the header does not have it.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	e := f.Error()
 	var said struct {

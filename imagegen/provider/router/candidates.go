@@ -24,7 +24,7 @@ func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
 	return able
 }
 
-// rank decides before the draw: the lower one is asked first.
+// rank is what candidates are sorted by, before the draw: the lower one is asked first.
 func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	if m.weight == 0 {
 		rank += 2
@@ -35,9 +35,9 @@ func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	return rank
 }
 
-// draw is exponentially distributed over keys, with the weight as its rate. So each
-// member has the lowest draw as often as its share of the weights. Without a weight it is
-// infinite.
+// draw is a random number that depends on the key and the member. The lowest one is asked first. Over many keys it is
+// exponentially distributed, with the weight as its rate: so each member has the lowest draw in proportion to its
+// weight. Without a weight it is infinite.
 func (m *member) draw(key string) float64 {
 	if m.weight == 0 {
 		return math.Inf(1)
@@ -47,8 +47,8 @@ func (m *member) draw(key string) float64 {
 	return -math.Log(even) / float64(m.weight)
 }
 
-// acquire takes a place at the first candidate that is available. It waits while only
-// places are missing, and returns an *allFailed if no candidate is available.
+// acquire takes a place at the first candidate that is available and has one. It waits while some are available but
+// none has a place. It returns an *allFailed if no candidate is available, or the context's cause.
 func (p *Provider) acquire(ctx context.Context, line []*member) (permit, error) {
 	for {
 		freed := p.freed.next() // before the attempt, so that nothing is missed
@@ -72,8 +72,8 @@ func (p *Provider) acquire(ctx context.Context, line []*member) (permit, error) 
 	}
 }
 
-// pause waits until a place is free or, if that is known, until a member may be available
-// again.
+// pause waits until a place was freed, until a member may be available again, or until ctx ends. recovery is the time
+// until a member may be; 0: it is not known.
 func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
 	var recovered <-chan time.Time
 	if recovery > 0 {
@@ -86,7 +86,7 @@ func pause(ctx context.Context, freed <-chan struct{}, recovery time.Duration) {
 	}
 }
 
-// broadcast wakes everybody who waits for it, at once.
+// broadcast wakes all who wait for it. The zero value is ready for use, and it is safe for concurrent use.
 type broadcast struct {
 	mu sync.Mutex
 	ch chan struct{}

@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Check refuses what no single member can do, by its capabilities or by its own method
-// Check.
+// Check refuses what no single member can do, by its capabilities or by its own method Check. The message has those
+// of all members that could do it by their capabilities.
 func (p *Provider) Check(r imagegen.ProviderRequest) error {
 	if err := p.capabilities.Refuses(r); err != nil {
 		return err

@@ -20,24 +20,23 @@ type Config struct {
 	// Members are the providers, at least one.
 	Members []Member
 
-	// Retries is how many times all members are asked again after each of them has failed.
-	// 0: none.
+	// Retries is how many more rounds over the members a call makes when all of them have failed. 0: none.
 	Retries int `zero:"0"`
 
-	// Backoff is the pause before the first retry. It doubles with each further one, up to 30 seconds,
-	// and is never shorter than the shortest time that the members ask for; if that is more than 30
-	// seconds, the call ends. 0: 1 s.
+	// Backoff is the pause before the first retry. It doubles with each further one, up to 30
+	// seconds, and is never shorter than the shortest RetryAfter of the members' errors; if
+	// that is more than 30 seconds, the call ends. 0: 1 s.
 	Backoff time.Duration
 
-	// FailureThreshold is how many consecutive failures open a member's circuit breaker: errors of
-	// imagegen.ClassUnavailable and ClassUnknown, and calls that outlast their deadline. A single one
-	// of ClassUnusable opens it. 0: 5.
+	// FailureThreshold is how many consecutive failures open a member's circuit breaker. Failures are errors of
+	// imagegen.ClassUnavailable and ClassUnknown, and calls that exceed their deadline. A single error of
+	// ClassUnusable opens it too. 0: 5.
 	FailureThreshold int
 
 	// OpenFor is how long a breaker stays open before one request may try the member again. 0: 30 s.
 	OpenFor time.Duration
 
-	// Log is told when a member fails, becomes unavailable and recovers. nil: silent.
+	// Log gets a record when a member fails, becomes unavailable or recovers. nil: nothing is logged.
 	Log *slog.Logger `yaml:"-"`
 }
 
@@ -50,9 +49,8 @@ type Member struct {
 	// Provider is required.
 	Provider imagegen.Provider
 
-	// Upstream identifies what Provider calls: type, address and account, see
-	// Model.Upstreams of package engine, which has those of all members. A member does not
-	// resume jobs that it saved for another upstream.
+	// Upstream identifies what Provider calls: type, address and account, as Model.Upstreams of package engine does
+	// for all members. A member does not resume jobs that were saved with another Upstream.
 	Upstream string `yaml:"-"`
 
 	// Weight is the member's share of the requests, in proportion to the other weights. 0:
@@ -128,7 +126,7 @@ func (m Member) check() error {
 	return nil
 }
 
-// breaker is a member's. One success is enough to close it again.
+// breaker returns the circuit breaker of a member, which logs its changes. One success is enough to close it again.
 func (c Config) breaker(m *member) circuitbreaker.CircuitBreaker[any] {
 	return circuitbreaker.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool { return faulty(err) }).

@@ -15,13 +15,14 @@ import (
 // longestPause bounds the pause before a retry.
 const longestPause = 30 * time.Second
 
-// allFailed says why no member took a request. All of them can be asked again.
+// allFailed is the error of a round in which no member made the images. Each reason is of a
+// class after which the member can be asked again.
 type allFailed struct{ reasons []error }
 
 func (s *allFailed) Error() string { return errors.Join(s.reasons...).Error() }
 
-// wait is the shortest time after which a member may be asked again; 0 if one of them has
-// not said. ok is false if all of them need an operator.
+// wait returns the shortest time after which a member may be asked again; 0 if one of them names no time. ok is false
+// if all of them need an operator.
 func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool { return classOf(err) == imagegen.ClassUnusable }))
 	if len(waits) == 0 {
@@ -30,7 +31,7 @@ func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	return slices.Min(waits), true
 }
 
-// soonest is the shortest time that a member has named; 0 if none has.
+// soonest returns the shortest time that a reason names; 0 if none does.
 func (s *allFailed) soonest() time.Duration {
 	said := slices.DeleteFunc(waits(s.reasons), func(d time.Duration) bool { return d <= 0 })
 	if len(said) == 0 {
@@ -39,6 +40,7 @@ func (s *allFailed) soonest() time.Duration {
 	return slices.Min(said)
 }
 
+// waits returns the time that each reason names; 0 for one that names none.
 func waits(reasons []error) []time.Duration {
 	all := make([]time.Duration, len(reasons))
 	for i, err := range reasons {
@@ -49,8 +51,8 @@ func waits(reasons []error) []time.Duration {
 	return all
 }
 
-// providerError is what the caller is told: ClassRateLimited or ClassUnusable if that
-// holds for all members, else ClassUnavailable.
+// providerError is the error that the call ends with: of ClassRateLimited or ClassUnusable if
+// all reasons are, else of ClassUnavailable.
 func (s *allFailed) providerError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
@@ -62,7 +64,8 @@ func (s *allFailed) providerError() *imagegen.ProviderError {
 	return e
 }
 
-// retryPolicy asks all members again after all of them have failed.
+// retryPolicy makes another round after all members have failed, unless all need an operator or none of them may be
+// asked again within longestPause.
 func (c Config) retryPolicy() retrypolicy.RetryPolicy[any] {
 	return retrypolicy.NewBuilder[any]().
 		HandleIf(func(_ any, err error) bool {
@@ -104,5 +107,5 @@ func faulty(err error) bool {
 	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassUnusable)
 }
 
-// errorText is what an operator reads about an error of a member.
+// errorText is an error of a member as an operator reads it.
 func errorText(err error) string { return strings.TrimPrefix(err.Error(), "provider: ") }

@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// generation is one call of Generate.
+// generation is one call of Generate. It belongs to one goroutine.
 type generation struct {
 	router  *Provider
 	rest    imagegen.ProviderRequest // what is still to be made
@@ -21,7 +21,8 @@ type generation struct {
 	stopped bool // no more images are wanted
 }
 
-// run returns nil if the call ends without an error, or if no more images are wanted.
+// run lets the member with the saved job continue, if there is one, and then asks members for what is still to be
+// made. It returns nil if the call ends without an error, or if no more images are wanted.
 func (g *generation) run(ctx context.Context) error {
 	if g.rest.Job != nil {
 		if err := g.resume(ctx); err != nil && !g.mayTryNext(ctx, err) {
@@ -33,7 +34,7 @@ func (g *generation) run(ctx context.Context) error {
 	}
 	var err error
 	pass := func() error { err = g.tryAll(ctx); return err }
-	_ = failsafe.With(g.router.retry).WithContext(ctx).Run(pass) // err says more
+	_ = failsafe.With(g.router.retry).WithContext(ctx).Run(pass) // err is that of the last round
 	if all, ok := errors.AsType[*allFailed](err); ok {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -69,7 +70,7 @@ func (g *generation) tryAll(ctx context.Context) error {
 	return all
 }
 
-// mayTryNext decides whether another member may be asked after an error.
+// mayTryNext reports whether another member may be asked after an error, and logs the error if so.
 func (g *generation) mayTryNext(ctx context.Context, err error) bool {
 	if !classOf(err).Elsewhere() || g.jobs.isOpen() {
 		return false
@@ -78,8 +79,8 @@ func (g *generation) mayTryNext(ctx context.Context, err error) bool {
 	return true
 }
 
-// resume lets the member that saved the job continue it, for the images that it was asked
-// for.
+// resume lets the member that saved the job continue it, for the images that it was asked for. It waits for a place,
+// but does not look at the member's health.
 func (g *generation) resume(ctx context.Context) error {
 	t, err := parseJob(g.rest.Job)
 	if err != nil {
@@ -99,14 +100,14 @@ func (g *generation) resume(ctx context.Context) error {
 	return g.ask(ctx, v, part)
 }
 
-// ask has a member make part of the images, and takes off the rest what need not be made
-// again.
+// ask has a member make part of the images, and takes from the rest what need not be made by
+// another. The error names the member.
 func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRequest) error {
 	made, err := g.collect(ctx, v, part)
 	if err == nil {
 		made = part.N // fewer are an ordinary outcome
 	}
-	if made > 0 { // to the upstream, the rest is another request
+	if made > 0 { // for an upstream the rest is another request, which needs another key
 		g.rest = g.rest.Part(made, g.rest.N-made)
 		g.rest.Key = fmt.Sprintf("%s-%d", g.rest.Key, made)
 	}
@@ -116,16 +117,17 @@ func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRe
 	return nil
 }
 
-// errUnfinished stands after a panic.
+// errUnfinished is the error of a call that ended with a panic or runtime.Goexit.
 var errUnfinished = errors.New("the provider did not return")
 
-// collect yields a member's images. The permit ends whatever happens, also after a panic.
+// collect yields a member's images, no more than it was asked for, and returns how many. It
+// ends the permit whatever happens, also after a panic.
 func (g *generation) collect(ctx context.Context, v permit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
 	defer func() { v.end(ctx, err, g.jobs.isUnsaved()) }()
 	began, asked := time.Now(), part.Asked
 	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
-	part.Asked = nil // members of a member are its own business
+	part.Asked = nil // if the member is a router too, its members are not reported
 	part.SaveJob = g.jobs.of(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
 		if broken != nil {
@@ -142,7 +144,7 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 	return made, nil
 }
 
-// tell reports how a member's part ended, if anybody wants to know.
+// tell calls asked, unless it is nil, as ProviderRequest.Asked describes.
 func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int, err error) {
 	if asked == nil {
 		return

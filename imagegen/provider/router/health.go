@@ -6,8 +6,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Health returns, for each member in the order of the configuration, whether it is given
-// requests now. It calls no upstream.
+// Health returns for each member, in the order of the configuration, whether it gets requests now, and why not. It
+// calls no upstream. A member whose places are all taken is healthy.
 func (p *Provider) Health() []imagegen.MemberHealth {
 	all := make([]imagegen.MemberHealth, len(p.members))
 	for i, m := range p.members {

@@ -12,13 +12,15 @@ import (
 // savedJob is what the router saves as its job: a member's job, and what the member was
 // asked for.
 type savedJob struct {
-	Member   string `json:"member"`
-	Upstream string `json:"upstream,omitempty"`
-	Key      string `json:"key"`
-	N        int    `json:"n"`
-	Job      []byte `json:"job"`
+	Member   string `json:"member"`             // its name
+	Upstream string `json:"upstream,omitempty"` // Member.Upstream when it was saved
+	Key      string `json:"key"`                // of the request that the member got
+	N        int    `json:"n"`                  // of that request
+	Job      []byte `json:"job"`                // what the member saved
 }
 
+// parseJob reads what a router has saved. Anything else is an error of ClassUnknown: work may
+// go on at an upstream that nobody knows.
 func parseJob(job []byte) (t savedJob, err error) {
 	if err := json.Unmarshal(job, &t); err != nil || t.Member == "" || t.N < 1 || t.Job == nil {
 		return t, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
@@ -41,16 +43,16 @@ func (p *Provider) owner(t savedJob) (*member, error) {
 	return m, nil
 }
 
-// jobs saves the members' jobs. It is safe for concurrent use.
+// jobs saves the members' jobs, of which there is at most one at a time. It is safe for concurrent use.
 type jobs struct {
 	save func(context.Context, []byte) error
 
 	mu      sync.Mutex // guards the fields below; also held while saving
-	open    bool       // a member has submitted work, and not said that it can be forgotten
+	open    bool       // a member has saved a job and not forgotten it
 	unsaved bool       // the last job could not be saved
 }
 
-// of is the SaveJob for a member that is asked for r.
+// of returns the SaveJob for a member that is asked for r.
 func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, []byte) error {
 	return func(ctx context.Context, job []byte) error {
 		j.mu.Lock() // until it is saved, so that calls take effect in their order
@@ -67,6 +69,7 @@ func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, [
 	}
 }
 
+// keep saves a job, or that there is none. The lock must be held.
 func (j *jobs) keep(ctx context.Context, raw []byte) error {
 	err := j.save(ctx, raw)
 	j.unsaved = err != nil
@@ -81,6 +84,7 @@ func (j *jobs) forget(ctx context.Context) error {
 	return err
 }
 
+// isOpen reports whether an upstream may be working on a job of a member.
 func (j *jobs) isOpen() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

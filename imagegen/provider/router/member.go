@@ -17,7 +17,7 @@ import (
 // maxPause bounds how long a member's RetryAfter keeps requests away from it.
 const maxPause = time.Minute
 
-// member is a provider with what is known about its health.
+// member is a provider and what is known about its health. It is safe for concurrent use.
 type member struct {
 	name     string
 	upstream string
@@ -30,8 +30,8 @@ type member struct {
 	freed    *broadcast
 	log      *slog.Logger
 
-	// acquiring is held while a place and the breaker's permit are taken together: nobody must see a place as taken that
-	// is given back at once because the breaker refuses.
+	// acquiring is held while a place and the breaker's permit are taken together. Without it, a request could find
+	// all places taken, and wait, although one is given back at once because the breaker refuses.
 	acquiring sync.Mutex
 
 	mu          sync.Mutex // guards the fields below
@@ -52,13 +52,15 @@ func newMember(m Member, c Config, freed *broadcast) *member {
 // permit is the right to ask a member. Call end exactly once, whatever happens.
 type permit struct {
 	*member
-	trial   bool // the one that finds out whether the member works again
-	resumed bool // a job that was begun before: it says nothing about new work
+	trial   bool // its request is to find out whether the member works again
+	resumed bool // its request continues a job, which says nothing about new work
 }
 
+// errFull never leaves this package: Provider.acquire waits then.
 var errFull = errors.New("all places are taken")
 
-// acquire returns errFull, or a *imagegen.ProviderError if the member is not available.
+// acquire returns errFull if no place is free, or an error that wraps a *imagegen.ProviderError
+// if the member is not available. It never waits.
 func (m *member) acquire() (permit, error) {
 	if ill := m.unavailable(); ill != nil {
 		return permit{}, m.skipped(ill)
@@ -76,7 +78,7 @@ func (m *member) acquire() (permit, error) {
 }
 
 // reacquire waits for a place. It ignores the member's health, since no other member can
-// continue its job.
+// continue its job. The only error is the context's cause.
 func (m *member) reacquire(ctx context.Context) (permit, error) {
 	if m.places != nil && m.places.AcquirePermit(ctx) != nil {
 		return permit{}, context.Cause(ctx)
@@ -84,7 +86,8 @@ func (m *member) reacquire(ctx context.Context) (permit, error) {
 	return permit{member: m, resumed: true}, nil
 }
 
-// end gives the permit back, and learns from the error how the member does.
+// end gives the permit back, and records how the request ended. It does not count if it was cancelled, or if a job
+// could not be saved (unsaved), which is not the member's fault.
 func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && p.Class == imagegen.ClassRateLimited {
 		v.pause(p.RetryAfter)
@@ -94,7 +97,7 @@ func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	case v.resumed:
 	case !unproven:
 		v.record(err)
-	case v.trial: // still unproven: the breaker opens again, or no other trial would ever be let in
+	case v.trial: // the breaker must open again, or it would never let in another trial
 		v.breaker.RecordFailure()
 	}
 	v.releaseAndWake()

@@ -46,11 +46,12 @@ func (p *Provider) MaxConcurrent() (most int) {
 // Name is the configured name.
 func (p *Provider) Name() string { return p.name }
 
-// Capabilities are those of all members together. Not every combination of them is
-// possible; Check refuses the others.
+// Capabilities are those of all members together. Not every combination of them is possible;
+// Check refuses those that are not.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
 
-// Generate has the members make the images, as the package documentation describes.
+// Generate has the members make the images, as the package documentation describes. An error of
+// a member is wrapped in one that names the member.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		g := generation{router: p, rest: r, jobs: &jobs{save: r.SaveJob, open: r.Job != nil}, yield: yield}
@@ -60,9 +61,9 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}
 }
 
-// Probe asks all members that are a [provider.Prober] at once whether their upstreams
-// answer and accept the key. It costs nothing. The error names each member with a
-// problem; it is ErrUnconfirmed only if there is nothing worse.
+// Probe asks all members that are a [provider.Prober] at once whether their upstreams answer
+// and accept the key. It costs nothing. The error names each member with a problem; it is
+// [provider.ErrUnconfirmed] only if no member has a worse problem.
 func (p *Provider) Probe(ctx context.Context) error {
 	errs := make([]error, len(p.members))
 	var probes sync.WaitGroup
@@ -82,7 +83,7 @@ func (p *Provider) Probe(ctx context.Context) error {
 	return cmp.Or(errors.Join(faults...), errors.Join(errs...))
 }
 
-// member is nil if there is none of that name.
+// member returns the member of that name; nil if there is none.
 func (p *Provider) member(name string) *member {
 	i := slices.IndexFunc(p.members, func(m *member) bool { return m.name == name })
 	if i < 0 {

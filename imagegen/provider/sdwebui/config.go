@@ -15,49 +15,51 @@ import (
 
 const step = 8 // edges are multiples of it
 
-// Config describes a web UI. The zero value is one on this machine, with a checkpoint of the SDXL
-// kind. http and private addresses are permitted.
+// Config describes a web UI. The zero value describes one on this machine, with a checkpoint of the SDXL kind. http
+// and private addresses are permitted.
 type Config struct {
-	// BaseURL is where the web UI is. "": http://127.0.0.1:7860.
+	// BaseURL is the address of the web UI. "": http://127.0.0.1:7860.
 	BaseURL string
 
 	// Name is the upstream's name, shown to callers. "": "sdwebui".
 	Name string
 
-	// User and Password are those of --api-auth. "": none.
+	// User and Password are those of --api-auth. Either both are set or neither is.
 	User     string
 	Password imagegen.Secret
 
 	// Checkpoint is the title or name of the checkpoint to draw with. "": the one that is loaded.
 	Checkpoint string
 
-	// BestEdge is the edge of the square that the checkpoint was trained for: 512 for Stable
-	// Diffusion 1.5. 0: 1024.
+	// BestEdge is the edge of the square that the checkpoint was trained for, from 256 to 2048
+	// pixels: 512 for Stable Diffusion 1.5. 0: 1024.
 	BestEdge int
 
-	// Steps are the sampling steps for each quality.
+	// Steps are the sampling steps for each quality, up to 150 as in the web UI.
 	Steps provider.Steps
 
-	// Guidance is the CFG scale. 0: 7.
+	// Guidance is the CFG scale, from 1 to 30 as in the web UI. 0: 7.
 	Guidance float64
 
-	// Sampler and Scheduler are names as the web UI shows them. "": its defaults.
+	// Sampler and Scheduler are named as in the web UI. "": its defaults.
 	Sampler, Scheduler string
 
 	// NegativePrompt is sent with every request.
 	NegativePrompt string
 
-	// Upscaler is that of hires fix, and HiresDenoising how much it draws anew, up to 1.
-	// "": Latent. 0: 0.7.
+	// Upscaler is what hires fix enlarges with. "": Latent. HiresDenoising is how much it then
+	// draws anew: more than 0, up to 1. 0: 0.7.
 	Upscaler       string
 	HiresDenoising float64
 
-	// ReferenceDenoising is how far a picture may depart from its reference, up to 1. 0: 0.75.
+	// ReferenceDenoising is how far a picture may depart from its reference: more than 0, up to 1. 0: 0.75.
 	ReferenceDenoising float64
 
-	// Input is sent besides, over what is sent under the same names: styles, seed, alwayson_scripts such as
-	// ControlNet's, a prompt with a LoRA around {{prompt}}. Its placeholders are those of package
-	// replicate; a reference is in base64. What decides on size and number cannot be set.
+	// Input has further fields to send; they replace those that are otherwise sent under the same names. Examples are
+	// styles, alwayson_scripts such as ControlNet's, and a prompt with a LoRA beside {{prompt}}. With a seed in it,
+	// requests cannot ask for one. Its placeholders are those of package replicate and {{each_reference}} of package
+	// webapi, without {{format}}, {{background}} and masks; references are in base64. Fields that decide on the size
+	// and the number of pictures, on references and on masks cannot be set.
 	Input map[string]any
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// kept are the names that an Input cannot set: what was asked for would come out otherwise.
+// kept are the fields that Input cannot set: with other values, the images would not be what was asked for.
 var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode", "enable_hr", "hr_resize_x",
 	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "firstphase_width", "firstphase_height",
 	"mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
-// extra reads Input. A prompt of its own holds the one that was asked for.
+// extra reads Input. A prompt in it must contain the placeholder of the request's prompt.
 func (c Config) extra() (*template.Part, error) {
 	for name, value := range c.Input {
 		if slices.Contains(kept, name) {
@@ -29,7 +29,7 @@ func (c Config) extra() (*template.Part, error) {
 	return template.NewPart(c.Input)
 }
 
-// with adds the configured Input to the parameters, over those of the same name.
+// with returns the parameters with the fields of the configured Input, which replace those of the same name.
 func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (any, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// classify adds what the web UI's own answers tell to what the status does.
+// classify adds to the meaning of the status what the web UI itself says. A 500 with an exception in it comes from
+// the web UI, which has drawn nothing; any other 500 may come from a proxy.
 func classify(f upstream.Failure) *imagegen.ProviderError {
 	e := f.Error()
 	var said struct{ Error, Detail any }

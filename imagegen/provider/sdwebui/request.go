@@ -5,7 +5,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// parameters are what both endpoints take.
+// parameters are the fields of a request to txt2img or img2img that are used here (modules/api/models.py and
+// modules/processing.py of AUTOMATIC1111/stable-diffusion-webui).
 type parameters struct {
 	Prompt         string            `json:"prompt"`
 	NegativePrompt string            `json:"negative_prompt"`
@@ -22,11 +23,12 @@ type parameters struct {
 	TaskID         string            `json:"force_task_id"`
 	Settings       map[string]string `json:"override_settings,omitempty"`
 
-	*hires
-	*reference
+	*hires     // of txt2img; nil: the picture is drawn at once
+	*reference // of img2img; nil: txt2img
 }
 
-// hires draws a picture of the request's width and height, then enlarges it to its own.
+// hires are the fields of hires fix. It first draws a picture of parameters' width and height,
+// then enlarges it to its own.
 type hires struct {
 	Enable   bool     `json:"enable_hr"`
 	Width    int      `json:"hr_resize_x"`
@@ -35,16 +37,15 @@ type hires struct {
 	Modules  []string `json:"hr_additional_modules"`
 }
 
-// reference is what img2img begins with.
+// reference are the fields of img2img for the picture that it begins with.
 type reference struct {
-	Images     []string `json:"init_images"`
+	Images     []string `json:"init_images"` // one, in base64
 	ResizeMode int      `json:"resize_mode"`
 
-	*inpainting
+	*inpainting // nil: no mask
 }
 
-// inpainting draws anew what is white in a mask (modules/api/models.py and modules/processing.py of
-// AUTOMATIC1111/stable-diffusion-webui).
+// inpainting are the fields of img2img for a mask: only what is white in it is drawn anew.
 type inpainting struct {
 	Mask      string `json:"mask"`
 	Blur      int    `json:"mask_blur"`
@@ -53,7 +54,8 @@ type inpainting struct {
 	Invert    int    `json:"inpainting_mask_invert"`
 }
 
-// beginAsItWas is what is drawn from within a mask: the other modes begin with colours or noise.
+// beginAsItWas is the inpainting_fill that begins, within the mask, with the picture as it is. Other values begin
+// with its colours or with noise.
 const beginAsItWas = 1
 
 const (
@@ -61,6 +63,8 @@ const (
 	cropAndResize = 1 // the other modes distort a reference, or make up its margins
 )
 
+// request returns where to send a request for r, and its body. mask is r.Mask in black and white, nil without one;
+// taskID is that by which interrupt finds the task.
 func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderReference, taskID string) (path string, body *upstream.Body, err error) {
 	size, err := p.canvas.Size(r)
 	if err != nil {
@@ -100,7 +104,7 @@ func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderRe
 	return path, body, err
 }
 
-// enlarge draws from first to the full size.
+// enlarge has hires fix draw a picture of the size first and enlarge it to full.
 func (q *parameters) enlarge(c Config, full, first imagegen.Size) {
 	q.Width, q.Height = first.Width, first.Height
 	q.Denoising = c.HiresDenoising

@@ -15,15 +15,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Provider makes images with a web UI. It is safe for concurrent use and keeps no state
-// but idle connections and the order of the calls.
+// Provider makes images with a web UI. It is safe for concurrent use; one call draws at a time, and the others wait.
+// It keeps no state but that and idle connections.
 type Provider struct {
 	config Config
 	client *upstream.Client
-	extra  *template.Part // of Config.Input
+	extra  *template.Part // Config.Input
 	canvas upstream.Canvas
 	can    imagegen.Capabilities
-	turn   chan struct{} // full while a call draws
+	turn   chan struct{} // has room for one value, which is in it while a call draws
 }
 
 var (
@@ -37,7 +37,7 @@ func (p *Provider) Name() string { return p.config.Name }
 // Capabilities are every ratio and tier, one reference with a mask, and seeds unless Input sets one.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
-// Generate asks for all images in one call.
+// Generate asks for all images in one call, which the web UI answers when all are drawn.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		if err := p.exchange(ctx, r, yield); err != nil {
@@ -46,7 +46,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	})
 }
 
-// exchange returns nil if yield wants no more.
+// exchange has the images drawn and yields them. It returns nil if yield wants no more.
 func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
 	response, err := p.draw(ctx, r)
 	if err != nil {
@@ -64,7 +64,8 @@ func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yie
 	return nil
 }
 
-// draw waits for its turn and returns the answer, which comes when everything is drawn.
+// draw waits for its turn and returns the answer, which comes when everything is drawn. If ctx ends meanwhile, it
+// interrupts the web UI before it ends its turn.
 func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -91,11 +92,12 @@ func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.
 	return response, err
 }
 
-// interruption is how long a call that was cancelled takes to tell the web UI.
+// interruption is how long a call that was cancelled may take to interrupt the web UI.
 const interruption = 2 * time.Second
 
-// interrupt ends the task if it is being drawn. While it holds its turn no other call of this
-// provider is hit; the web UI's own users are spared where it tells which task it draws.
+// interrupt ends the task if it is being drawn, also when ctx has ended. Since the call still has its turn, no other
+// call of this provider is interrupted. Nor is another user of the web UI, if the web UI tells which task it draws;
+// if it does not, whatever it draws is interrupted.
 func (p *Provider) interrupt(ctx context.Context, taskID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), interruption)
 	defer cancel()
@@ -108,7 +110,7 @@ func (p *Provider) interrupt(ctx context.Context, taskID string) {
 	p.client.JSON(ctx, http.MethodPost, "/sdapi/v1/interrupt", nil, nil) // what fails here is drawn to its end
 }
 
-// Probe reports whether the web UI answers, takes the password and has the checkpoint.
+// Probe reports whether the web UI answers, accepts the password and has the checkpoint.
 func (p *Provider) Probe(ctx context.Context) error {
 	var checkpoints []struct {
 		Title string

@@ -10,15 +10,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// answer is read while it arrives.
+// answer is one answer of the API, which is read while it arrives.
 type answer struct {
 	*Provider
-	n       int // images that were asked for; more are not looked at
+	n       int // how many images were asked for; a surplus is ignored
 	yield   func(imagegen.ProviderImage, error) bool
-	inline  []int // the places, in the outermost list, of what held its image
-	yielded int   // images
-	links   upstream.Named
-	said    []string
+	inline  []int          // the elements of the outermost list that held their image
+	yielded int            // how many images were inline
+	links   upstream.Named // images that came as addresses
+	said    []string       // what stands at the paths in Config.Errors
 }
 
 // read yields the images that the answer holds, then those that it names. It returns nil if yield wants

@@ -20,85 +20,90 @@ type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
 	APIKey imagegen.Secret `yaml:"key"`
 
-	// KeyHeader carries the key behind KeyPrefix. Both "": Authorization, as a bearer token.
+	// KeyHeader is the header in which the key is sent, behind KeyPrefix. If only KeyPrefix is set, KeyHeader is
+	// Authorization. If both are "", the key is sent as a bearer token in Authorization.
 	KeyHeader, KeyPrefix string
 
 	// Name is the upstream's name, shown to callers. "": "http".
 	Name string
 
-	// BaseURL is where the API lives; a query is sent with every request.
+	// BaseURL is the address of the API, to which paths are appended. If it has a query, that
+	// is sent with every request.
 	BaseURL string
 
-	// Headers are sent with every request to it.
+	// Headers are sent with every request to the API. Those that the provider sets itself, such as KeyHeader and
+	// Content-Type, are not permitted.
 	Headers map[string]string
 
-	// Path is where images are asked for, by POST; EditPath is the same for requests with
-	// references. "": Path.
+	// Path is where images are asked for, by POST. EditPath is used instead for requests with references. "": Path.
 	Path, EditPath string
 
-	// Input is what is sent, with the placeholders that the package documentation lists;
-	// EditInput is the same for requests with references. nil: Input.
+	// Input is what is sent, with the placeholders that the package documentation lists. EditInput is used instead
+	// for requests with references. nil: Input.
 	Input, EditInput map[string]any
 
-	// Form says when the input is sent as a multipart form instead of JSON: each name of Input is a field
-	// of the form then, and each element of a list; references are files.
+	// Form says which requests are sent as multipart forms instead of JSON. Each name in Input then becomes a field,
+	// and a list becomes several fields of that name; references and masks are files.
 	Form Form
 
-	// Encoding is what references become within JSON.
+	// Encoding is how references and masks are written in JSON.
 	Encoding Encoding
 
-	// Upload, if it has a path, is where references are stored first, for an API that takes their addresses only.
+	// Upload, if it has a Path, says where references and masks are stored first, for an API
+	// that takes only their addresses.
 	Upload Upload
 
-	// Sizes lists what the model makes, where it does not take any size that is asked for. Input must say
-	// which one is wanted if there are several.
+	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
+	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
 	Sizes []imagegen.Size
 
 	// SizeRules say which sizes the model takes, if Sizes is nil.
 	SizeRules imagegen.SizeRules
 
-	// TierNames are what {{tier}} stands for, and RatioNames what {{ratio}} does, where the API has names
-	// of its own.
+	// TierNames are what {{tier}} stands for, and RatioNames what {{ratio}} stands for, if the API has its own names.
 	TierNames  map[imagegen.Tier]string
 	RatioNames map[imagegen.Ratio]string
 
-	// FormatNames are all formats that {{format}} can stand for, and what the API calls each, such as jpg for jpeg.
+	// FormatNames are the formats that the model makes, and what the API calls each, such as jpg for jpeg. They are
+	// required if the input has {{format}}, and not permitted otherwise.
 	FormatNames map[imagegen.Format]string
 
 	// MaxReferences is the most reference images. 0: none.
 	MaxReferences int `zero:"0"`
 
-	// MaxPerCall is the most images that one call makes; for more, several calls are made at once. 0: 1.
+	// MaxPerCall is the most images that one call makes, up to 4; for more, several calls run at once. 0: 1.
 	MaxPerCall int
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
 
-	// Images are the paths of images in an answer, such as data[].b64_json.
+	// Images are the paths of images in an answer, such as data[].b64_json: names joined by
+	// dots, and [] behind the name of a list.
 	Images []string
 
-	// Errors are the paths of texts and codes that tell what went wrong, such as error.message.
+	// Errors are the paths, written likewise, of texts and codes that tell what went wrong, such as error.message.
 	Errors []string
 
-	// Refusals are words by which such a text is known to come from moderation.
+	// Refusals are words by which a text at one of the paths in Errors is known to come from
+	// moderation. Case does not matter.
 	Refusals []string
 
-	// Statuses say what a status means, where it means something else here.
+	// Statuses say what a status from 300 to 599 means, if it is not what the package documentation says.
 	Statuses map[int]imagegen.Class
 
-	// Imageless is what an answer means that has neither an image nor an error. The zero
-	// value says that it may have cost something.
+	// Imageless is the class of an answer with a status 2xx that has neither an image nor a text at one of the paths
+	// in Errors. The zero value is imagegen.ClassUnknown: it may have cost something.
 	Imageless imagegen.Class
 
-	// Probe is a path that Provider.Probe reads by GET, which must cost nothing. "": Probe
-	// only checks that the server answers.
+	// Probe is a path that Provider.Probe reads by GET, which must cost nothing. "": Provider.Probe finds out no more
+	// than whether the server answers.
 	Probe string
 
-	// ImageHosts are the only hosts that images are fetched from; "*.example.com" stands for every
-	// host below example.com. nil: any.
+	// ImageHosts are the only hosts that images are fetched from. "*.example.com" stands for every host below
+	// example.com; a port is written "example.com:8443". nil: any public host, but only BaseURL's if Private.
 	ImageHosts []string
 
-	// Private permits http, and loopback and private addresses: for an upstream of one's own.
+	// Private permits http, and loopback and private addresses. It is for an upstream that the operator runs.
 	Private bool
 }
 
@@ -121,7 +126,7 @@ const (
 	Base64                  // the bytes alone
 )
 
-// New returns an error that says what is wrong with c. It makes no request.
+// New returns an error that says what is wrong with c, under its Name. It makes no request.
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
@@ -149,7 +154,8 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-// fillers are one for all requests, or one for those without references and one for those with them.
+// fillers sets plain and edit: both to the same filler if there is no EditInput. With an
+// EditInput, plain need not have a place for references.
 func (p *Provider) fillers() (err error) {
 	c := p.config
 	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, FormatNames: c.FormatNames, MaxPerCall: c.MaxPerCall, Can: c.capabilities()}
@@ -169,11 +175,13 @@ func (p *Provider) fillers() (err error) {
 	return nil
 }
 
+// capabilities are those by the configuration alone, without the options that inputs have a place for.
 func (c Config) capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
 }
 
-// declared are the capabilities with the options that requests have a place for, be it with references or without.
+// declared are the capabilities with the options for which both inputs have a place, the one with references and the
+// one without; a mask needs a place only in the former.
 func (p *Provider) declared() imagegen.Capabilities {
 	can, edit := p.edit.Can, p.plain.Can
 	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool { return !slices.Contains(edit.Formats, f) })
@@ -206,7 +214,7 @@ func (c Config) check() error {
 	return cmp.Or(c.Upload.check(), c.checkHeaders())
 }
 
-// own are the headers that are not the configuration's to set.
+// own are the headers that Headers must not have, because the provider or net/http sets them.
 var own = []string{"Authorization", "Content-Type", "Content-Length", "Host", "User-Agent", "Connection", "Transfer-Encoding", "Accept-Encoding"}
 
 func (c Config) checkHeaders() error {

@@ -11,11 +11,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// classify is what an answer other than 2xx means.
+// classify returns what an answer with a status other than 2xx means, as the package documentation says.
 func (c Config) classify(f upstream.Failure) *imagegen.ProviderError {
 	e := f.Error()
 	if class, ok := c.Statuses[f.Status]; ok {
-		e.Class, e.Message = class, "" // which spoke of another meaning
+		e.Class, e.Message = class, "" // the message was that of the status's usual meaning
 		if class.Transient() {
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}
@@ -29,7 +29,7 @@ func (c Config) classify(f upstream.Failure) *imagegen.ProviderError {
 	return e
 }
 
-// told are the texts of an error; what follows a break counts no more.
+// told returns the texts at the paths in Errors. If the body is no JSON or is cut, it returns those before that.
 func (c Config) told(body []byte) (said []string) {
 	for s, err := range upstream.Strings(bytes.NewReader(body)) {
 		if err != nil {
@@ -47,12 +47,13 @@ func (c Config) told(body []byte) (said []string) {
 	return said
 }
 
+// refused reports whether one of the texts contains one of the words in Refusals.
 func (c Config) refused(said []string) bool {
 	text := strings.ToLower(strings.Join(said, "\n"))
 	return slices.ContainsFunc(c.Refusals, func(word string) bool { return strings.Contains(text, strings.ToLower(word)) })
 }
 
-// nothing is the error of an answer without an image.
+// nothing is the error of an answer 2xx without an image. said are the texts at the paths in Errors.
 func (c Config) nothing(said []string) error {
 	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image",
 		Err: fmt.Errorf("none stands at %s", strings.Join(c.Images, ", "))}

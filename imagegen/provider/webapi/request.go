@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// request is where a request goes, and what is sent.
+// request returns where to send a request for r, and its body. With an Upload, the references of r must be links.
 func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstream.Body, err error) {
 	path, filler, form := p.config.Path, p.plain, p.config.Form == FormAlways
 	if len(r.References) > 0 {
@@ -40,9 +40,11 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	return path, body, err
 }
 
-// files are the references of a form, by the mark that stands for each: random, so that no prompt holds it.
+// files are the references and the mask of a form, by the mark that stands for each in the input. Marks are random,
+// so that no prompt can contain one.
 type files map[string]imagegen.ProviderReference
 
+// mark adds a file and returns its mark.
 func (f *files) mark(r imagegen.ProviderReference) string {
 	if *f == nil {
 		*f = files{}
@@ -52,7 +54,7 @@ func (f *files) mark(r imagegen.ProviderReference) string {
 	return mark
 }
 
-// form makes each name a field; of a list each element is one.
+// form makes a field of each name of an input, or of each element if its value is a list. The names are sorted.
 func (f files) form(input map[string]any) (*upstream.Body, error) {
 	var form upstream.Form
 	for _, name := range slices.Sorted(maps.Keys(input)) {
@@ -79,7 +81,8 @@ func elements(v any) []any {
 	return []any{v}
 }
 
-// add writes text as it is, and all else as JSON, which is how numbers and truth values are written in forms.
+// add adds a field. A mark becomes a file, any other text is written as it is, and any other value as JSON: so
+// numbers and truth values look as they usually do in forms.
 func (f files) add(form *upstream.Form, name string, value any) error {
 	text, ok := value.(string)
 	if file, isFile := f[text]; ok && isFile {

@@ -11,15 +11,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Upload says how a reference is stored at the API first. The API answers with an
-// address, which the request then contains. How long the API keeps the file is up to the
-// API.
+// Upload says how a reference or a mask is stored at the API before images are asked for. The API answers with an
+// address, which the request then contains. How long the file is kept is up to the API.
 type Upload struct {
-	// Path is where a form with the file is sent, by POST.
+	// Path is where a form with the file is sent, by POST. "": nothing is stored.
 	Path string
-	// Field is the name of the file in the form. "": file.
+	// Field is the name of the field with the file. "": file.
 	Field string
-	// Address is the path of the address in the answer, such as data.url.
+	// Address is the path of the address in the answer, such as data.url, written as in
+	// Config.Images. Required with a Path.
 	Address string
 }
 
@@ -39,9 +39,10 @@ type link string
 // Open is never called: only the address is sent.
 func (link) Open(context.Context) (io.ReadCloser, error) { return nil, errors.ErrUnsupported }
 
+// address is the address of a reference that uploadAll has replaced.
 func address(r imagegen.ProviderReference) string { return string(r.Reference.(link)) }
 
-// uploadAll puts links in the place of all files.
+// uploadAll stores the references and the mask of r at the API, and replaces them in r by links.
 func (p *Provider) uploadAll(ctx context.Context, r *imagegen.ProviderRequest) (err error) {
 	if r.References, err = p.upload(ctx, r.References); err != nil || r.Mask == nil {
 		return err
@@ -53,8 +54,8 @@ func (p *Provider) uploadAll(ctx context.Context, r *imagegen.ProviderRequest) (
 	return err
 }
 
-// upload puts links in the place of references, one after the other. Nothing was made yet: its failures do not leave in
-// doubt whether that was paid for.
+// upload stores references one after the other, and returns links to them. An error that would be of ClassUnknown
+// becomes one of ClassUnavailable: no image was asked for yet, so none can have been made or charged.
 func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderReference) ([]imagegen.ProviderReference, error) {
 	links := make([]imagegen.ProviderReference, len(references))
 	for i, r := range references {
@@ -71,6 +72,7 @@ func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderRef
 	return links, nil
 }
 
+// uploadOne stores one reference. An answer without an address is an error.
 func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) (link, error) {
 	var f upstream.Form
 	f.File(p.config.Upload.Field, r)

@@ -33,7 +33,8 @@ func (p *Provider) Name() string { return p.config.Name }
 // Capabilities are what the configured sizes allow.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
 
-// Generate makes as many calls as the images take, all at once.
+// Generate makes as many calls as the images take, all at once. If the API has an Upload, it first stores the
+// references and the mask there, once for all calls.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
 		var err error
@@ -53,6 +54,7 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	})
 }
 
+// calls makes the calls for r, whose references and mask are ready to be sent.
 func (p *Provider) calls(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	most := p.config.MaxPerCall
 	return upstream.FanIn(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
@@ -83,8 +85,8 @@ func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield f
 	return a.read(ctx, response.Body)
 }
 
-// Probe reads the configured path, and reports whether the API answers and accepts the
-// key. Without a path the error is [provider.ErrUnconfirmed] if the server answers.
+// Probe reads the configured path, and reports whether the API answers and accepts the key. Without a path it reads
+// the base URL: the error is [provider.ErrUnconfirmed] if the server answers, unless it answers with 401.
 func (p *Provider) Probe(ctx context.Context) error {
 	if p.config.Probe != "" {
 		if err := p.client.JSON(ctx, http.MethodGet, p.config.Probe, nil, nil); err != nil {

@@ -23,7 +23,7 @@ func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r ima
 	return r, err
 }
 
-// Generations implements [imagegen.Store]. It goes down the user's list, and over all that the query does not select.
+// Generations implements [imagegen.Store]. Its cost grows with the number of the user's records.
 func (s *store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = s.read(ctx, func() error {
@@ -57,7 +57,7 @@ func (s *store) Reserved(ctx context.Context, u imagegen.UserID, key string) (r 
 	return r, err
 }
 
-// Ended implements [imagegen.Store]. It looks at all generations, as most methods of this file do.
+// Ended implements [imagegen.Store]. It looks at all generations, like most methods of this file.
 func (s *store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	by := s.books.Read().Now.Add(-age)
 	old, err := s.some(ctx, func(r imagegen.Record) bool { return r.Terminal() && !r.CompletedAt.After(by) })

@@ -30,7 +30,7 @@ func (l *logins) Login(ctx context.Context, u imagegen.UserID) (login account.Lo
 	return login, err
 }
 
-// SetLogin implements [account.LoginStore]. Where it ends sign-ins they leave no rows of their own in the audit trail.
+// SetLogin implements [account.LoginStore]. The sign-ins that it ends have no rows of their own in the audit trail.
 func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	if err := to.User.Check(); err != nil {
 		return err
@@ -45,7 +45,8 @@ func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	})
 }
 
-// Operators implements [account.LoginStore]. Users whom the store does not know are the embedder's, and count.
+// Operators implements [account.LoginStore]. It counts users whom the store does not know, since an embedder may have
+// users of its own.
 func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	err = l.read(ctx, func() error {
 		for u, login := range l.logins {
@@ -58,8 +59,8 @@ func (l *logins) Operators(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// CreateSignIn implements [account.LoginStore]. If the sign-in exists it is replaced, without a row: this is a
-// repetition.
+// CreateSignIn implements [account.LoginStore]. It replaces a sign-in that exists, and then adds no row to the audit
+// trail.
 func (l *logins) CreateSignIn(ctx context.Context, s account.SignIn) error {
 	if err := s.User.Check(); err != nil {
 		return err
@@ -98,7 +99,7 @@ func (l *logins) SignIns(ctx context.Context, u imagegen.UserID) (all []account.
 	return all, err
 }
 
-// TouchSignIn implements [account.LoginStore]. The time only rises.
+// TouchSignIn implements [account.LoginStore]. It never sets an earlier time.
 func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		if s, there := l.signIns[hash]; there && at.After(s.SeenAt) {
@@ -122,7 +123,7 @@ func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 	})
 }
 
-// EndSignIns implements [account.LoginStore]. It ends no sign-in of another user, whatever hashes are named.
+// EndSignIns implements [account.LoginStore]. It ignores hashes of another user's sign-ins.
 func (l *logins) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return l.act(ctx, account.ActSignOut, func() (trail.Change, error) {
 		end := slices.DeleteFunc(l.of(u), func(s account.SignIn) bool { return len(hashes) > 0 && !slices.Contains(hashes, s.Hash) })
@@ -174,8 +175,7 @@ func (l *logins) Invitation(ctx context.Context, hash [32]byte, now time.Time) (
 	return i, err
 }
 
-// TakeInvitation implements [account.LoginStore]. Finding and removing are one transaction, so only one caller gets the
-// invitation.
+// TakeInvitation implements [account.LoginStore]. It is one transaction, so only one caller gets the invitation.
 func (l *logins) TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
 	err = l.act(ctx, account.ActUserAccept, func() (trail.Change, error) {
 		if i, err = l.live(hash, now); err != nil {

@@ -1,17 +1,16 @@
 // Package memory keeps everything in memory: generations, credits, users, keys, sign-ins
-// and images. Nothing of it survives the process. It is meant for tests and for trying
-// things out.
+// and images. Nothing survives the process. It is meant for tests and for trying things out.
 //
 // It implements the contracts of package imagegen with maps and slices, independently of
-// the default storage, and shares with it only the rules: of credits, of what may be
-// created, and of the audit trail. So it is also a second witness of those contracts: both
+// the default storage, and shares with it only the rules of credits, of what may be
+// created, and of the audit trail. So it also serves to check those contracts: both
 // storages pass the suites of storagetest. Images and references are held in memory as a
 // whole. The cost of a call may grow with the amount of data.
 //
 // One lock guards everything but images and references: that of the ledger's rows,
 // [ledger.Memory]. Everything else runs within its transactions, so a charge and a change
 // of a record are one commit here too. Writes to the maps of this package are not
-// undone, so they come last in a transaction, when nothing can fail any more.
+// rolled back, so they come last in a transaction, when nothing can fail any more.
 //
 // A method whose comment says only which interface it implements adds nothing to that
 // interface's contract.
@@ -28,9 +27,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// Options configure a DB. The zero value is good.
+// Options configure a DB. The zero value is a good choice.
 type Options struct {
-	Now func() time.Time // the wall clock, which is judged; nil: time.Now
+	Now func() time.Time // the wall clock, which the DB checks as imagegen.Timekeeper describes; nil: time.Now
 }
 
 // DB implements everything that an engine and an operator need:
@@ -38,7 +37,8 @@ type Options struct {
 //   - [imagegen.JointStore], which includes users and keys
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
-//   - [account.LoginStore], [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]
+//   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
+//   - [imagegen.Inspector] and [imagegen.Timekeeper]
 //
 // It is safe for concurrent use, starts no goroutine and need not be closed.
 type DB struct {
@@ -88,7 +88,7 @@ func New(opts *Options) *DB {
 	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
-// Joins implements [imagegen.JointStore]: only with this DB itself, not with a wrapper around it.
+// Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
 // Audit implements [imagegen.Inspector]. Nothing is written while it runs.

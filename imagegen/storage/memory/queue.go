@@ -65,8 +65,7 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 	}
 }
 
-// Claim implements [imagegen.Store]. It chooses one record after the other, counting what it has given out, in one
-// transaction; so no two calls get the same record.
+// Claim implements [imagegen.Store]. All of it is one transaction, so no two calls get the same record.
 func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
@@ -168,7 +167,7 @@ func unless(begun bool, err error) error {
 	return err
 }
 
-// Recover implements [imagegen.Store]. Nothing survives the process, so all abandoned records are of this one.
+// Recover implements [imagegen.Store]. It finds records of this process only, since nothing survives a process.
 func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) error {

@@ -18,7 +18,7 @@ type spool struct {
 	staged map[imagegen.ReferenceID][]byte
 }
 
-// Stage implements [imagegen.Spool]. There is no limit of space but the process's memory.
+// Stage implements [imagegen.Spool]. Only the memory of the process limits it.
 func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	b, err := receive(ctx, r)
 	if err != nil {
@@ -43,8 +43,7 @@ func (s *spool) check(f imagegen.ReferenceFile, report func(imagegen.Violation))
 	}
 }
 
-// Keep implements [imagegen.Spool]. imagegen.ErrNotFound: one of them was not staged. Otherwise it does nothing, since
-// nothing here is durable.
+// Keep implements [imagegen.Spool]. It only checks that all of them were staged, since nothing here is durable.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err

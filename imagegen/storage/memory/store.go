@@ -87,8 +87,8 @@ func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Durati
 	})
 }
 
-// CreateCharged implements [imagegen.JointStore]. The charge is taken before the maps change: if it is refused,
-// nothing has to be undone.
+// CreateCharged implements [imagegen.JointStore]. It makes the charge before it changes the maps: if the charge is
+// refused, nothing has to be undone.
 func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
@@ -132,7 +132,7 @@ func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change)
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore]. A record that has ended is returned as it is.
+// FinishSettled implements [imagegen.JointStore]. It returns a record that has ended unchanged.
 func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
 	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
 		g, to, _, err := s.apply(f, o)

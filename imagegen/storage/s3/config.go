@@ -15,32 +15,33 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Config says where objects are. [ParseURL] reads one from a URL.
+// Config says where the objects are. [ParseURL] makes one from a URL. Credentials come from the places that Amazon's
+// own tools use: the environment, the shared files, the role of the machine.
 type Config struct {
-	Bucket string
+	Bucket string // required
 	Prefix string // of every key, without a slash at its end; "": none
-	// Endpoint is the address of the object store; "": what AWS_ENDPOINT_URL_S3 says, else Amazon's in Region.
+	// Endpoint is the address of the object store; "": that in AWS_ENDPOINT_URL_S3, else Amazon's in Region.
 	Endpoint string
-	// PathStyle puts the bucket into the path of the address instead of its host. Most stores but Amazon's want that.
+	// PathStyle puts the bucket into the path of the address instead of its host. Most stores except Amazon's need that.
 	PathStyle bool
-	Region    string // "": what AWS_REGION says, else us-east-1
-	// Dir is a local directory for files on their way, which Open empties; two Stores must not share one. Nothing in
-	// it matters while no Store has it open. OpenFiles does not use it.
+	Region    string // "": that in AWS_REGION, else us-east-1
+	// Dir is a local directory for temporary files, which Open creates or empties; two Stores must not share one. Its
+	// contents can be deleted while no Store has it open. Open requires it; OpenFiles does not use it.
 	Dir string
-	// RequestTimeout bounds a request that moves no content as a whole, and of a request that does each stretch in
-	// which nothing moves, so that a slow network breaks no large transfer. Putting parts together may take at least
-	// 5 minutes. 0: 30 s.
+	// RequestTimeout bounds the whole of a request that transfers no content. For a request that does, it bounds each
+	// pause in the transfer, so that a slow network does not interrupt a large one. Completing a file of several parts
+	// may take at least 5 minutes. 0: 30 s.
 	RequestTimeout time.Duration
-	// PartSize is how many bytes of a file Files.Put sends in one request, at least 5 MiB, the least that object
-	// stores take. 0: 64 MiB.
+	// PartSize is how many bytes of a file Files.Put sends in one request; at least 5 MiB, the minimum of the
+	// protocol. 0: 64 MiB.
 	PartSize int64
 }
 
 const defaultRequestTimeout = 30 * time.Second
 
-// ParseURL reads a Config from s3://bucket/prefix, with the optional parameters endpoint, region and path_style:
+// ParseURL makes a Config from s3://bucket/prefix, with the optional parameters endpoint, region and path_style:
 // s3://images/production?endpoint=https://minio.example.com. An endpoint implies path_style, unless path_style=false
-// is given. Credentials in the address are refused, since an address ends up in logs and process lists.
+// is given. Credentials in the URL are an error, since URLs appear in logs and process lists.
 func ParseURL(s string) (Config, error) {
 	u, err := url.Parse(s)
 	switch {

@@ -11,20 +11,21 @@ import (
 // defaultPartSize is enough for a file of 625 GiB in mostParts. Larger files take larger parts, see putParts.
 const defaultPartSize = 64 << 20
 
-// Files keeps files of any size as objects, each under a name below the prefix. It holds nothing that would have to be
-// closed. It is safe for concurrent use.
+// Files keeps files of any size as objects, each under a name below the prefix. It need not be closed. It is safe for
+// concurrent use.
 type Files struct {
 	objects  *objects
 	partSize int64
 }
 
-// File is an object.
+// File describes an object of [Files].
 type File struct {
 	Name string // its key without the prefix
 	Size int64  // in bytes
 }
 
-// OpenFiles returns the files below c.Prefix. It asks the object store nothing, so a wrong name is noticed only later.
+// OpenFiles returns the files below c.Prefix. It does not connect to the object store, so only later calls notice a
+// wrong bucket or endpoint. It uses ctx only to find credentials.
 func OpenFiles(ctx context.Context, c Config) (*Files, error) {
 	if c.Bucket == "" {
 		return nil, errors.New("s3: Config.Bucket is required")
@@ -36,7 +37,7 @@ func OpenFiles(ctx context.Context, c Config) (*Files, error) {
 	return &Files{o, cmp.Or(c.PartSize, defaultPartSize)}, nil
 }
 
-// List lists the files whose names begin with begin, in the order of their names. There may be none.
+// List lists the files whose names begin with begin, in the order of their names. It succeeds if there are none.
 func (f *Files) List(ctx context.Context, begin string) (all []File, err error) {
 	err = f.objects.list(ctx, begin, func(page listing) error {
 		for _, o := range page.objects {
@@ -47,9 +48,9 @@ func (f *Files) List(ctx context.Context, begin string) (all []File, err error) 
 	return all, err
 }
 
-// Put keeps the content of a local file under a name, from its beginning, wherever its offset is. Until Put returns nil
-// there is under the name the whole of it, or what was there before, never a part. The object store compares each
-// request with its MD5. The file must not change meanwhile, and is left open.
+// Put stores the whole content of a local file under a name, regardless of the file's offset. At any time, also after
+// an error, the name has the whole new content or what it had before, never a part. The object store checks the MD5 of
+// each request. The file must not change meanwhile; Put does not close it.
 func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -65,8 +66,8 @@ func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 	return f.objects.put(ctx, name, upload{file, info.Size(), sum})
 }
 
-// Open opens a file as it is now; the caller closes it. ctx counts only until Open returns: later reads fail when
-// nothing moves for Config.RequestTimeout, or when the file is replaced and they need another request.
+// Open opens a file as it is now; the caller closes it. ctx applies only until Open returns. Later reads fail if no
+// data arrives for Config.RequestTimeout, or if they need another request and the file was replaced meanwhile.
 // imagegen.ErrNotFound.
 func (f *Files) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	r, err := f.objects.open(ctx, name)

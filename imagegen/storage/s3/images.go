@@ -60,7 +60,7 @@ func isImageKey(k imagegen.ImageKey) bool {
 	return plain(string(k.Generation)) && plain(string(k.Image))
 }
 
-// PutImage implements [imagegen.ImageStore]. The local file is removed however the put ends.
+// PutImage implements [imagegen.ImageStore]. It removes the local file also if the put fails.
 func (i *Images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) error {
 	if !isImageKey(k) {
 		return imagegen.Invalid("%q and %q cannot name an object", k.Generation, k.Image)
@@ -82,7 +82,7 @@ func (o *objects) putFile(ctx context.Context, key string, l *local, r received)
 	return o.put(ctx, key, upload{f, r.size, r.md5})
 }
 
-// OpenImage implements [imagegen.ImageStore]. It takes one request, whose answer later reads go on with.
+// OpenImage implements [imagegen.ImageStore]. It makes one request, and later reads continue with its answer.
 func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
 	if !isImageKey(k) {
 		return nil, imagegen.ErrNotFound
@@ -94,8 +94,8 @@ func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	return r, nil
 }
 
-// RemoveImages implements [imagegen.ImageStore]. It ends at the first object that cannot be removed; a repetition goes
-// on with those that are left. All keys are listed before the first is removed, so that no listing changes under way.
+// RemoveImages implements [imagegen.ImageStore]. It stops at the first object that cannot be removed; repeat it to
+// remove the others. It lists all keys before it removes the first object, so that the list does not change meanwhile.
 func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
 	if err := kv.NotBegun(ctx); err != nil || !plain(string(g)) {
 		return err

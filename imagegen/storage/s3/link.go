@@ -11,13 +11,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// MaxLinkAge is the longest time that an address which [Images.Link] returns can be used.
+// MaxLinkAge is the maximum age of an address from [Images.Link].
 const MaxLinkAge = 5 * time.Minute
 
-// Link returns an address under which whoever has it can read an image until age has passed, which is at most
-// [MaxLinkAge]. It is computed here: the object store is not asked whether there is such an image. The address leads to
-// the endpoint, which callers must be able to reach. The media type is part of what is signed, so that nobody can have a
-// browser take the bytes for something else. imagegen.ErrNotFound: k cannot name an image.
+// Link returns an address from which anybody can read an image until age has passed. It is an error if age is not
+// positive or exceeds [MaxLinkAge]. Link does not connect to the object store, so it does not notice that an image does
+// not exist. The address leads to the endpoint, which callers must be able to reach. The signature includes the media
+// type, so that nobody can make a browser interpret the bytes as another type. imagegen.ErrNotFound: k cannot be the key
+// of an image.
 func (i *Images) Link(ctx context.Context, k imagegen.ImageKey, mediaType string, age time.Duration) (string, error) {
 	if !isImageKey(k) {
 		return "", imagegen.ErrNotFound

@@ -9,27 +9,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// OrphanAge is how old an object must be before a sweep may remove it: older than any work can be that has yet to name
-// it in a record.
+// OrphanAge is a safe age for [Store.RemoveOrphans]: no work takes this long from the put of an object to the write of
+// the record that names it.
 const OrphanAge = 48 * time.Hour
 
-// Named tells which objects some record names; a database implements it. A call asks about at most 1,000 objects, and
-// the answer has as many values in the same order. What is not known for certain must count as named: the others are
-// removed.
+// Named reports which objects are named in a record; a database implements it. Each call is about at most 1,000 objects,
+// and its result has one value for each, in the same order. If it is not certain, the value must be true, since
+// RemoveOrphans removes the other objects.
 type Named interface {
-	// NamedImages is asked about images. A thumbnail counts as its image.
+	// NamedImages reports on images. A thumbnail is named if its image is.
 	NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error)
-	// NamedReferences is asked about reference images that were kept.
+	// NamedReferences reports on reference images that were kept.
 	NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error)
 }
 
-// RemoveOrphans removes objects that no record names and that are older than age: those of a process that died between
-// a put and the record. The age is by the object store's own clock, at the time of the listing; if the store does not
-// tell its time, nothing is removed. It works page by page, so that the memory it takes does not grow with the bucket.
-// Objects whose keys this package does not make are left alone.
+// RemoveOrphans removes objects that no record names and that are older than age. A process that died between a put and
+// the write of the record leaves such objects. The age is determined by the object store's own clock when the objects
+// are listed; if the store does not tell its time, nothing is removed. The memory that this takes does not grow with the
+// bucket. Objects with other keys than those of this package stay.
 //
-// removed counts what was removed, also where there is an error. If the images fail, the references are swept all the
-// same.
+// removed is the number of removed objects, also if there is an error. After an error about images, RemoveOrphans still
+// goes through the references.
 func (s *Store) RemoveOrphans(ctx context.Context, age time.Duration, in Named) (removed int, err error) {
 	for _, prefix := range []string{imagesPrefix, referencesPrefix} {
 		err = errors.Join(err, s.objects.list(ctx, prefix, func(page listing) error {

@@ -122,9 +122,9 @@ func (p *parts) abandon(ctx context.Context) error {
 	return err
 }
 
-// DropUnfinished drops the parts of files whose names begin with begin, as a process leaves them that ended during a
-// Put. It cannot tell those from the parts of a Put that still goes on, here or in another process: such a Put fails.
-// So it may run only while nobody puts files of such names.
+// DropUnfinished removes the parts of unfinished files whose names begin with begin. A process that ends during a Put
+// leaves such parts. DropUnfinished cannot distinguish them from the parts of a Put that is still running, in this or
+// another process, and makes such a Put fail. So call it only while nobody puts files with such names.
 func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
 	in := &s3.ListMultipartUploadsInput{Bucket: &f.objects.bucket, Prefix: aws.String(f.objects.prefix + begin)}
 	for pages := s3.NewListMultipartUploadsPaginator(f.objects.client, in); pages.HasMorePages(); {

@@ -11,8 +11,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Spool keeps reference images in the local directory, and as objects too once they are kept, since another node may do
-// the work that they belong to. What was only staged is known to this process alone, and gone with it.
+// Spool keeps reference images in the local directory. Keep also puts them as objects, since another node may do the
+// work that they belong to. Images that were only staged are known to this process alone, and are lost with it. Spool is
+// a part of a [Store].
 type Spool struct {
 	objects *objects
 	local   *local
@@ -50,7 +51,7 @@ func (s *Spool) set(id imagegen.ReferenceID, f staged) {
 	s.staged[id] = f
 }
 
-// Stage implements [imagegen.Spool]. What was staged under the identifier before is replaced.
+// Stage implements [imagegen.Spool]. It replaces an image that was staged under the same identifier.
 func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	if !plain(string(id)) {
 		return imagegen.Invalid("%q cannot name an object", id)
@@ -67,8 +68,8 @@ func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return nil
 }
 
-// Keep implements [imagegen.Spool]. One that was not staged here may be kept already, by another process: then there is
-// nothing to do. imagegen.ErrNotFound: it is neither here nor there. It ends at the first that cannot be kept.
+// Keep implements [imagegen.Spool]. If another process has kept an image, Keep succeeds. imagegen.ErrNotFound: an image
+// was neither staged in this process nor kept by another one. Keep stops at the first image that it cannot keep.
 func (s *Spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -101,7 +102,7 @@ func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 	return nil
 }
 
-// Open implements [imagegen.Spool]. What was staged here is read from the local file, kept or not.
+// Open implements [imagegen.Spool]. An image that was staged in this process is read from its local file.
 func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
 	if !plain(string(id)) {
 		return nil, imagegen.ErrNotFound
@@ -120,8 +121,8 @@ func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 	return r, nil
 }
 
-// Remove implements [imagegen.Spool]. What was staged here and never kept takes no request. All are tried, whichever
-// fails, and all errors are returned; what failed can be removed again.
+// Remove implements [imagegen.Spool]. It makes no request for an image that was staged in this process and not kept. It
+// tries to remove all of them and returns all errors; after an error it can be repeated.
 func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err

@@ -22,7 +22,7 @@ type Store struct {
 	local   *local
 }
 
-// Images keeps images as objects. The local directory has them until they are put.
+// Images keeps images as objects. It is a part of a [Store].
 type Images struct {
 	objects *objects
 	local   *local
@@ -42,8 +42,8 @@ type objects struct {
 	timeout time.Duration // see Config.RequestTimeout
 }
 
-// Open empties the local directory and takes it. It asks the object store nothing, see [Store.Check]; ctx counts only
-// while it looks for credentials. The caller closes the Store.
+// Open opens the local directory and empties it. It does not connect to the object store, see [Store.Check]. It uses
+// ctx only to find credentials. The caller closes the Store.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	if c.Bucket == "" || c.Dir == "" {
 		return nil, errors.New("s3: Config.Bucket and Config.Dir are required")
@@ -71,12 +71,12 @@ func openObjects(ctx context.Context, c Config) (*objects, error) {
 	return o, nil
 }
 
-// Close lets the local directory go: nothing can be put or staged any more. Images that are open can be read on. Files
-// in the directory stay there until it is opened again.
+// Close closes the local directory: after that, nothing can be put or staged. Open images can still be read. Files in
+// the directory stay until it is opened again.
 func (s *Store) Close() error { return s.local.root.Close() }
 
-// Check puts, opens and removes an object of its own, and says what an operator can do if that fails. It leaves nothing
-// behind if it succeeds.
+// Check puts, opens and removes a test object. Its error tells an operator what to check. If it succeeds, it leaves
+// nothing behind.
 func (s *Store) Check(ctx context.Context) error {
 	id := imagegen.NewIDs().Reference(time.Now())
 	err := s.Stage(ctx, id, strings.NewReader("check"))

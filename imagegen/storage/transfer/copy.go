@@ -12,31 +12,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// Moment is a storage as it was at one moment, while others go on working with it. Only its rows are of that moment;
-// images and reference images are those that are there by now, of which some may have gone.
+// Moment is a storage as it was at one moment, while it remains in use. Only its rows are of that moment. Images and
+// Spool are the current ones, in which some files may no longer exist.
 type Moment struct {
 	Name string // of the storage, for people
 	Snapshot
 	Images imagegen.ImageStore
 	Spool  imagegen.Spool
-	// Now returns a generation as it is by now. imagegen.ErrNotFound.
+	// Now returns the current record of a generation. imagegen.ErrNotFound.
 	Now func(context.Context, imagegen.GenerationID) (imagegen.Record, error)
 }
 
-// Snapshot is the rows of one moment. Copy uses it from one goroutine at a time.
+// Snapshot contains the rows of one moment. Copy uses it from one goroutine at a time.
 type Snapshot interface {
 	Reader
-	// Waiting returns at least the rows of all generations of which an attempt is to come.
+	// Waiting returns the rows of all generations that may have another attempt. It may return others too.
 	Waiting(context.Context) ([]Row, error)
 }
 
-// Copy makes an empty storage a copy of what another one was at a moment. Nobody has to wait for it, and it asks
-// nothing of the source but reads. It cannot go on after an error: the target can then be used for nothing, and has to
-// be emptied.
+// Copy copies the data of one moment into an empty storage; it does not check that the storage is empty. It only reads
+// from the source, and blocks nobody there. After an error it cannot be continued: the target cannot be used and must be
+// emptied.
 //
-// An image that is gone by now belongs, as a rule, to a generation that was erased since. In the copy that generation is
-// being erased, so that whoever opens the copy ends the erasure; credits and charges are those of the moment all the
-// same. A reference image may be gone because its work has ended; in the copy that work fails and is refunded.
+// If an image no longer exists, its generation was normally erased after the moment. Copy then puts the generation into
+// imagegen.StateErasing, so that the erasure is finished when the copy is opened; its credits and charges are those of
+// the moment. If a reference image no longer exists, its work may have ended; in the copy that work fails and is
+// refunded.
 func Copy(ctx context.Context, from Moment, to End) error {
 	target := side{End: to}
 	if err := target.read(ctx); err != nil {

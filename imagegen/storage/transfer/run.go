@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
-// Step is what a move is doing, in words for people.
+// Step is what a move is doing, in words for people, such as "auditing the source".
 type Step string
 
 // The steps, in order. A move that goes on after it was broken off leaves out the audit of the source once rows were
@@ -23,32 +23,34 @@ const (
 	proving   Step = "auditing the target"
 )
 
-// Progress is how far a move is. It counts what this process has done, not what was done before it was broken off.
+// Progress is how far a move is. It counts the work of this process only, not that of an earlier one whose move was
+// interrupted.
 type Progress struct {
 	Step  Step
-	Rows  int // copied, or, while comparing, compared
+	Rows  int // rows copied, or compared if Step is the comparison
 	Files int // images and reference images copied
 }
 
-// Errors of Run, for errors.Is, beside ErrMoved and ErrRaced.
+// Errors of Run, for errors.Is, besides ErrMoved and ErrRaced.
 var (
-	// ErrNotEmpty: the target holds something that does not belong to this move.
+	// ErrNotEmpty: the target contains something that does not belong to this move.
 	ErrNotEmpty = errors.New("transfer: the target is not empty")
-	// ErrUnsound: an audit found a violation, or the two ends do not hold the same.
+	// ErrUnsound: an audit found a violation, or the two ends differ.
 	ErrUnsound = errors.New("transfer: nothing was moved for good")
 )
 
-// Run moves everything from one storage into another, which is empty; or goes on with a move that was broken off, if
-// both ends are the same. tell, which may be nil, is told of the progress, from the goroutine that called Run.
+// Run moves everything from one storage into another, which must be empty; or continues a move between these two that was
+// interrupted. It calls tell with the progress, from its own goroutine; tell may be nil.
 //
-// First both ends are marked; from then on neither can be used for anything else. Then the source is audited, everything
-// is copied, both ends are compared row by row, and the target is audited with every image. Only then is the source
-// marked as moved for good, and after that the target's mark taken away. In this order there is no time at which both
-// can be used, and an interruption anywhere leaves marks that a repetition goes on from.
+// Run first marks both ends; from then on they can be used only for this move. Then it audits the source, copies
+// everything, compares both ends row by row, and audits the target with every image. Only then does it mark the source as
+// moved for good, and after that remove the target's mark. In this order both can never be in use at the same time, and
+// after an interruption at any point Run can be repeated.
 //
-// ErrMoved: the source was moved elsewhere, or takes part in another move. ErrNotEmpty: the target holds something.
-// ErrUnsound: nothing was moved for good. If the audit of the source finds something, the source is returned to ordinary
-// use; any other error leaves the marks as they are by then. ErrRaced: another process goes on with the same move.
+// ErrMoved: the source was moved elsewhere, or takes part in another move. ErrNotEmpty: the target is not empty.
+// ErrUnsound: an audit found a violation, or the ends differ; nothing was moved for good. If it was the audit of the
+// source, the source returns to ordinary use; after any other error the marks stay. ErrRaced: another process continues
+// the same move, or has given it up.
 func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 	m := &move{from: side{End: from}, to: side{End: to}, tell: tell}
 	if m.tell == nil {
@@ -71,8 +73,9 @@ func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 	return m.to.set(ctx, Mark{})
 }
 
-// GiveUp returns a source to ordinary use whose move has not ended. What the target has by then is worthless. An error
-// changes nothing: from is not being moved at all. ErrMoved: its move has ended, or it is the target of one.
+// GiveUp gives up a move that has not ended, and returns its source, from, to ordinary use. The target must then be
+// emptied. After an error nothing has changed. ErrMoved: the move has ended, or from is the target of a move. It is also
+// an error if from is not being moved.
 func GiveUp(ctx context.Context, from End) error {
 	m, err := from.Mark(ctx)
 	switch {

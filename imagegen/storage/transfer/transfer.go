@@ -1,18 +1,19 @@
 // Package transfer moves everything that one storage holds into another, while nobody else uses either: users,
 // keys, sign-ins, the audit trail, credits with their journal, generations, the queue, images and reference images.
 //
-// What is moved is rows: values as every storage encodes them, each in a bucket, under a key. What follows from
-// them – balances, lots, usage, where generations are found, the queue – is not moved: the target makes it anew by the
-// same rules as always, and its audit proves that.
+// A move copies rows: values in an encoding that all storages share, each in a bucket, under a key. Data that
+// follows from them (balances, lots, usage, indexes, the queue) is not copied: the target computes it from the rows by
+// its ordinary rules, and its audit checks that.
 //
 // Both storages keep a [Mark], and refuse ordinary use as long as it says that a move is under way. [Run] sets the
-// marks, copies, compares, and takes the target's mark away last. How far it has come is written into the target's
-// mark in the transactions that take the rows, so a move that was broken off goes on where it was. [GiveUp] returns
-// the source to ordinary use.
+// marks, copies, compares, and removes the target's mark last. The transactions that add rows to the target also write
+// the progress into its mark, so that an interrupted move continues where it was. [GiveUp] returns the source to
+// ordinary use.
 //
-// [Copy] is for a backup of a storage that remains in use: it copies one moment of it, and leaves the source unmarked.
+// [Copy] is for a backup of a storage that remains in use: it copies the data of one moment, and does not mark the
+// source.
 //
-// The storages themselves implement [Database]; this package knows none of them.
+// The storages implement [Database]; this package imports none of them.
 package transfer
 
 import (
@@ -36,11 +37,11 @@ type Row struct {
 	Value []byte
 }
 
-// Place is where a row lies. Rows are in the order of their buckets, and within a bucket in that of their keys, both
-// byte by byte: so the rows of two storages can be compared side by side. The zero Place comes before all rows.
+// Place is the bucket and the key of a row. Rows are ordered by bucket, and then by key, both byte by byte. So the rows
+// of two storages can be compared side by side. The zero Place comes before all rows.
 type Place struct {
 	Bucket string
-	Key    []byte // empty in the zero Place only
+	Key    []byte // empty only in the zero Place
 }
 
 // compare is negative if p comes before o, positive if it comes behind, and 0 for the same place.
@@ -48,16 +49,16 @@ func (p Place) compare(o Place) int {
 	return cmp.Or(strings.Compare(p.Bucket, o.Bucket), bytes.Compare(p.Key, o.Key))
 }
 
-// The buckets whose rows some storages keep in another way than a bucket of keys and values. Such a storage makes the
-// rows up as it reads them, and takes them apart again.
+// Buckets that some storages do not keep as keys and values. Such a storage composes their rows in Rows, and decomposes
+// them in Take.
 const (
 	Generations = string(tables.GenerationsIn)
 	Journal     = string(ledgerkv.JournalIn)
 	Clock       = string(ledgerkv.ClockIn)
 )
 
-// Moves reports whether the rows of a bucket are moved. Those of other buckets follow from them (the indexes of
-// generations, and all of the ledger but its journal and clock), or concern one storage alone (its format and its mark).
+// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (the indexes of generations, and
+// all of the ledger except its journal and clock), or concern one storage alone (its format and its mark).
 func Moves(bucket string) bool {
 	switch bucket {
 	case Generations, Journal, Clock:
@@ -71,30 +72,32 @@ func Moves(bucket string) bool {
 	return true
 }
 
-// Reader is what rows are read from.
+// Reader reads rows.
 type Reader interface {
-	// Rows returns up to n rows behind a place, in order. There are no others behind the last one only if it returns
-	// none.
+	// Rows returns up to n rows after a place, in order. It may return fewer although others follow; only if it returns
+	// none are there no others.
 	Rows(ctx context.Context, after Place, n int) ([]Row, error)
 }
 
-// Database is what holds rows: one end of a move. Nobody else writes to it meanwhile. Its methods return only after what
-// they write is durable.
+// Database is the database of one end of a move. Nobody else writes to it during the move. Its methods return only after
+// their writes are durable.
 type Database interface {
 	Reader
 	// Audit checks the rows, see [imagegen.Inspector].
 	Audit(context.Context) (imagegen.AuditReport, error)
 
-	// Mark returns what was set last; the zero Mark in one that nobody ever moved.
+	// Mark returns the mark that was set last; the zero Mark if none was set.
 	Mark(context.Context) (Mark, error)
-	// SetMark replaces the mark former by m. ErrRaced: the mark is another one, and stays as it is.
+	// SetMark replaces the mark former by m. ErrRaced: the current mark is not former, and stays.
 	SetMark(ctx context.Context, former, m Mark) error
-	// Take adds rows, which come behind all that are there, with what follows from them, and does SetMark, in one
-	// transaction. ErrRaced, as there. An [imagegen.Violation]: the rows break a rule, and none was added.
+	// Take adds rows that come after all existing ones, together with all data that follows from them, and replaces the
+	// mark, in one transaction. ErrRaced: as for SetMark. An [imagegen.Violation]: the rows break a rule, and none was
+	// added.
 	Take(ctx context.Context, rows []Row, former, m Mark) error
 }
 
-// End is one end of a move: a database, and where the images and reference images of its generations lie.
+// End is the source or the target of a move: a database, and the stores of the images and reference images of its
+// generations.
 type End struct {
 	Name string // for people, without secrets
 	Database
@@ -102,38 +105,38 @@ type End struct {
 	Spool  imagegen.Spool
 }
 
-// State is what a Mark says of a storage.
+// State is the role of a storage in a move.
 type State string
 
-// A storage that is not Ordinary is opened for nothing but a move.
+// The states. A storage whose State is not Ordinary can be opened only for a move.
 const (
 	Ordinary State = ""
 	Leaving  State = "leaving"  // it is being moved elsewhere
-	Left     State = "left"     // it was
-	Arriving State = "arriving" // something is being moved into it, and not all of it is here
+	Left     State = "left"     // it was moved elsewhere
+	Arriving State = "arriving" // another storage is being moved into it
 )
 
-// Mark is kept in a storage while it takes part in a move, and at the source for ever after. The zero Mark is that of a
-// storage in ordinary use. Whoever changes a mark names the one that they have read or set last (SetMark), so of two
-// processes with the same move one is refused.
+// Mark is kept in a storage while it takes part in a move, and stays in the source for good after the move. The zero Mark
+// is that of a storage in ordinary use. A process that changes a mark passes the mark that it expects (SetMark), so if two
+// processes run the same move, one of them fails with ErrRaced.
 type Mark struct {
 	State State
-	Move  string    // tells this move from others; the same at both ends
-	Other string    // the other end's name
+	Move  string    // identifies the move; the same at both ends
+	Other string    // the name of the other end
 	Since time.Time // when the mark was set
-	At    Place     // arriving: that of the last row that is here; zero: none is yet
+	At    Place     // if Arriving: the last row that was added; zero: none yet
 }
 
 // Errors of a storage with a mark, for errors.Is.
 var (
 	// ErrMoved: the storage was moved, or is being moved.
 	ErrMoved = errors.New("transfer: it was moved, or is on its way")
-	// ErrRaced: another process goes on with the same move, or has given it up.
+	// ErrRaced: another process continues the same move, or has given it up.
 	ErrRaced = errors.New("transfer: another process goes on with this move, or has given it up; nothing was done")
 )
 
-// Refusal returns why a storage with this mark is not to be used, in words that tell an operator what to do; nil: it may
-// be used. It wraps ErrMoved. name is the storage's.
+// Refusal returns nil if a storage with this mark may be used, else an ErrMoved that tells an operator what to do. name is
+// the name of the storage.
 func (m Mark) Refusal(name string) error {
 	why := ""
 	switch m.State {
@@ -149,8 +152,9 @@ func (m Mark) Refusal(name string) error {
 	return fmt.Errorf("%w: %s", ErrMoved, why)
 }
 
-// Stands returns an ErrRaced unless m is the mark that is stored. A Database calls it in the transaction that replaces
-// the mark. It compares what is encoded, since a time that was stored has lost its zone and monotonic reading.
+// Stands returns ErrRaced unless m equals the mark that is stored, of which stored is the encoded form. A Database calls
+// it in the transaction that replaces the mark. It compares the encoded forms, since a stored time has lost its zone and
+// its monotonic reading.
 func (m Mark) Stands(stored []byte) error {
 	there, err := DecodeMark(stored)
 	if err == nil && !bytes.Equal(there.Encode(), m.Encode()) {
@@ -159,10 +163,10 @@ func (m Mark) Stands(stored []byte) error {
 	return err
 }
 
-// Encode returns the mark as it is stored.
+// Encode returns the stored form of the mark.
 func (m Mark) Encode() []byte { return kv.Encode(&m, markForm) }
 
-// DecodeMark reads a stored mark. Where nothing was stored it is the zero Mark.
+// DecodeMark decodes a stored mark; the zero Mark if stored is empty.
 func DecodeMark(stored []byte) (m Mark, err error) {
 	if len(stored) == 0 {
 		return m, nil

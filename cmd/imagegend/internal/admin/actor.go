@@ -16,7 +16,7 @@ func AsCommand(ctx context.Context) context.Context {
 
 // asPeer returns a context in which the process at the other end of the socket acts. It is a server's ConnContext, so
 // the peer is determined once for each connection. Where the system does not say whose process that is, it is taken
-// for one of the owner: nobody else can open the socket.
+// for one of the user who runs the server, since nobody else can open the socket.
 func asPeer(ctx context.Context, c net.Conn) context.Context {
 	name, known := peerName(c)
 	if !known {
@@ -25,8 +25,8 @@ func asPeer(ctx context.Context, c net.Conn) context.Context {
 	return account.WithActor(ctx, account.Actor{Via: account.ViaSocket, Name: name})
 }
 
-// ownName is the name of the user of this process, "" if the system does not know it. It decides nothing, so a
-// missing name is no error.
+// ownName returns the name of the user of this process; "" if the system does not know it. No right depends on the
+// name, so a missing one is no error.
 func ownName() string {
 	u, err := user.Current()
 	if err != nil {

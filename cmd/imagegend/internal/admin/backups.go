@@ -20,7 +20,8 @@ type Backups struct {
 	Trouble      string `json:"trouble"`   // what an operator should look into; "": nothing
 }
 
-// viewBackups takes a nil Schedule, that of a service without backups, and returns the zero Backups for it.
+// viewBackups shows the backups of a schedule. A nil Schedule is that of a service without backups; for it viewBackups
+// returns the zero Backups.
 func viewBackups(s *backups.Schedule) Backups {
 	b := s.State()
 	return Backups{Dir: b.Dir, EverySeconds: int64(b.Every / time.Second), Keep: b.Keep, Archives: b.Archives, Last: b.Last.Name,

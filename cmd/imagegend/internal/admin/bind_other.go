@@ -4,5 +4,5 @@ package admin
 
 import "net"
 
-// bind opens a socket. Only Unix has permissions on it; elsewhere the permissions of the directory have to do.
+// bind opens a socket. Only Unix has permissions on a socket; elsewhere those of the directory must suffice.
 func bind(path string) (net.Listener, error) { return net.Listen("unix", path) }

@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Grant implements Service. A ledger ignores the terms of a repeated grant: it looks at user and amount alone. Here a
-// repetition on other terms is an error, since an operator who mistypes a reference would believe that the credits
-// were granted.
+// Grant implements Service. For a repeated reference a ledger compares only user and amount. Here a repetition with
+// another priority, expiry or kind is an error too, since an operator who mistypes a reference would believe that the
+// credits were granted.
 func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if !g.Credits.Valid() {
 		return Granted{}, errAmount(g.Credits)
@@ -20,8 +20,8 @@ func (l *Local) Grant(ctx context.Context, g Grant) (Granted, error) {
 	if err != nil {
 		return Granted{}, err
 	}
-	// The time is taken before the ledger is asked, so that a repetition's expiry is compared with what the command
-	// meant.
+	// The time is taken before the ledger is asked, so that the expiry of a repetition is compared with the one that
+	// the command meant.
 	now := time.Now()
 	granted, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: g.Credits, Promo: g.Promo, Priority: g.Priority,
 		Expires: g.Expires.Time, Ref: g.Ref})
@@ -56,7 +56,7 @@ func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 	}
 	b, err := l.DB.Balance(ctx, u.ID)
 	v := viewEntry(revoked.Entry)
-	// The journal's entry has the balance of back then, which for a repetition is old.
+	// The entry has the balance after it was written, which for a repetition may be long ago.
 	v.Balance = b.Credits
 	return Revoked{v, revoked.Repeated}, words(err)
 }
@@ -104,7 +104,8 @@ func errAmount(c imagegen.Credits) error {
 	return fmt.Errorf("an amount is a whole number of credits from 1 to %d; got %d", imagegen.MaxCredits, c)
 }
 
-// refWords explains a conflict of references, and puts other errors into words.
+// refWords explains a reference that was used for something else, and puts other errors into words. A nil err gives
+// nil.
 func refWords(ref string, err error) error {
 	if errors.Is(err, imagegen.ErrGrantConflict) {
 		return &worded{fmt.Sprintf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref), err}

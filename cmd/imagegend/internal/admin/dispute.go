@@ -50,8 +50,8 @@ func (l *Local) Disputes(ctx context.Context) ([]Dispute, error) {
 	}
 }
 
-// Resolve implements Service. A Resolve that failed can be repeated. With an error of the ledger nothing has changed,
-// and the answer says how to go on: correct the ledger's own books, then resolve by hand.
+// Resolve implements Service. A Resolve that failed can be repeated. If the ledger refuses, nothing has changed, and
+// the error says how to go on: correct the ledger's own books, then resolve by hand.
 func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
 	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), engine.Resolution{Refund: how.Refund, ByHand: how.ByHand})
 	switch {
@@ -65,6 +65,7 @@ func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
 	return l.viewDispute(ctx, r), nil
 }
 
+// viewDispute shows a dispute. It looks the owner up, which is a read of its own.
 func (l *Local) viewDispute(ctx context.Context, r imagegen.Record) Dispute {
 	return Dispute{ID: r.ID, User: l.ownerOf(ctx, r), Charged: r.Charge().Credits, Used: r.Used(), CompletedAt: Time{r.CompletedAt}, Dispute: r.Dispute}
 }

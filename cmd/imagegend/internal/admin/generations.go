@@ -31,8 +31,8 @@ type GenerationLine struct {
 }
 
 // Generations implements Service. The store lists the generations of one user at a time. So the newest of all users
-// are found by merging the newest of each: the cost is users × limit records, and at most twice the limit are held in
-// memory.
+// are found by merging the newest of each: up to users × limit records are read, and at most twice the limit are held
+// in memory. q.Limit must be at least 1.
 func (l *Local) Generations(ctx context.Context, q GenerationQuery) (newest []GenerationLine, err error) {
 	users, err := l.asked(ctx, q.User)
 	if err != nil {

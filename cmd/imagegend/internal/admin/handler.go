@@ -70,15 +70,15 @@ func NewServer(s Service) *http.Server {
 	return &http.Server{Handler: newHandler(s), ConnContext: asPeer, ReadHeaderTimeout: 10 * time.Second}
 }
 
-// newHandler adds nothing to the body of a call: a command says everything there, and the socket decides who may
-// call.
+// newHandler serves the calls on the socket. A command says everything in the body of a call, and the socket decides
+// who may call, so nothing is prepared.
 func newHandler(s Service) http.Handler {
 	mux := http.NewServeMux()
 	register(calls{mux, func(*http.Request, any) error { return nil }, refuseCommand}, s)
 	return mux
 }
 
-// refuseCommand sends an error to a command, as text that it prints. All but the failure of the disk lose their type.
+// refuseCommand sends an error to a command, as text that it prints. Only the failure of the disk keeps its type.
 func refuseCommand(w http.ResponseWriter, status int, err error) {
 	answer(w, status, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
 }
@@ -87,7 +87,7 @@ func refuseCommand(w http.ResponseWriter, status int, err error) {
 // differ in what surrounds them.
 type calls struct {
 	*http.ServeMux
-	// Fills in, or checks, what the request says outside of its body.
+	// Fills in what the request says outside of its body, or refuses it. in points to the In of handle.
 	prepare func(r *http.Request, in any) error
 	refuse  func(w http.ResponseWriter, status int, err error) // sends an error; status is a proposal
 }
@@ -162,8 +162,8 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body) // an error means that the caller is gone
 }
 
-// streamBackup sends an archive as it is made. Its status is sent before the outcome is known; the outcome follows in
-// the trailer. A connection that breaks off also shows: the body is chunked.
+// streamBackup sends an archive as it is made. The status is sent before the outcome is known; the outcome follows in
+// the trailer. The body is chunked, so the client also notices a connection that breaks.
 func streamBackup(w http.ResponseWriter, r *http.Request, s Service) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Trailer", errorTrailer)

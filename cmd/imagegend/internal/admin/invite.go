@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// InviteUser implements Service. Nothing changes until the link is used: a former password goes on working. A user
-// who is no operator yet becomes one only by using a link with that role.
+// InviteUser implements Service. Nothing changes until the link is used: an old password still works, and a user who
+// is to become an operator becomes one by using the link.
 func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	// A link would lead nowhere while the console is turned off.
 	if l.NoConsole {
@@ -32,7 +32,7 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	if err != nil {
 		return Link{}, err
 	}
-	// Without a server nobody knows the console's address. The command then completes the path.
+	// Without a server the address of the console is not known. The command then completes the path.
 	path, err := console.InvitationLink(ctx, l.DB, u.ID, role, i.Expires.Time)
 	return Link{cmp.Or(l.Console, console.DefaultPath) + path, role}, words(err)
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Local is the Service on an opened database. In a server it is what the socket and the operators' programs call; in
-// a command without a server it works on the database itself. There the engine need not be started: nothing that
-// Local does waits for a loop of it. All fields are set before the first call and do not change.
+// Local is the Service on an opened database. In a server, the socket and the operators' programs call it; a command
+// without a server calls it itself. The engine need not be started: nothing that Local does waits for one of its
+// loops. All fields are set before the first call and do not change.
 type Local struct {
 	Engine *engine.Engine
 	DB     data.Store
@@ -66,7 +66,7 @@ func (l *Local) Users(ctx context.Context) ([]User, error) {
 	return users, nil
 }
 
-// view adds balance and role to a user. Each is a read of its own, so they need not be of one moment.
+// view adds balance and role to a user. Each is a read of its own, so they need not be of the same moment.
 func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
 	b, err := l.DB.Balance(ctx, u.ID)
 	if err != nil {

@@ -41,7 +41,7 @@ const (
 // Open reaches the data: through the socket of the server that has the directory open, or else by opening the
 // database itself, which keeps a server from starting until Close. Data that several nodes share is always opened
 // directly. Open never makes a directory or a database. It tries again, every 20 ms, while the state could be that of
-// a server that is starting. ErrDisk, and the errors of data.Open.
+// a server that is starting, for 5 seconds at most. The errors are ErrDisk and those of data.Open.
 func Open(ctx context.Context, at config.Data) (*Session, error) {
 	if err := at.Check(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func pause(ctx context.Context) {
 // database, so without a look at the socket a running server would be an error.
 func connect(ctx context.Context, at config.Data, place string) (*Session, error) {
 	if err := private.CheckDir(at.DataDir); err != nil {
-		return nil, err // anybody could have put a socket there, and would learn what the command sends
+		return nil, err // somebody else could have put a socket there, and would learn what the command sends
 	}
 	if answers(ctx, place) {
 		return ask(place), nil

@@ -65,9 +65,9 @@ func (o *Ops) Handler() http.Handler {
 	}, next)
 }
 
-// Guard has next answer requests whose key has the scope that they need. needs returns that scope, and the route for
-// the log; found is false if nothing is there. Next sees the key as the actor of its context, and a body of opsBody
-// bytes at most.
+// Guard lets next answer the requests whose key has the scope that they need. needs returns that scope, and the route
+// for the log; found is false if there is nothing to answer. next sees the key as the actor of its context, and a
+// body of opsBody bytes at most.
 //
 // The key is verified before found is looked at, so that a stranger cannot tell which calls exist.
 func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string, found bool), next http.Handler) http.Handler {
@@ -157,9 +157,10 @@ func refuseOps(w http.ResponseWriter, status int, err error) {
 	}{detail{err.Error(), code}})
 }
 
-// statusOf returns the status of an error and its code. otherwise is the status if the error says nothing of its own:
+// statusOf returns the status of an error and its code. otherwise is the status of an error that has none of its own:
 // 400 from the decoding, 422 from a call, 403 from Guard. A refusal of the ledger is final, and so is an error that
-// wraps nothing: a rule that said no, worded for people. Everything else is 500: the program may repeat the call.
+// wraps nothing: it is a rule that said no, in words for people. Everything else is 500: the program may repeat the
+// call.
 func statusOf(otherwise int, err error) (status int, code string) {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {

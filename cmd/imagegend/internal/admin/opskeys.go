@@ -64,7 +64,7 @@ func (l *Local) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
 	return viewOpsKey(k), words(err)
 }
 
-// viewOpsKey shows the scopes as a list; they are stored with commas between.
+// viewOpsKey shows a key, with its scopes as a list; they are stored as one text with commas between them.
 func viewOpsKey(k account.OperatorKey) OpsKey {
 	return OpsKey{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scopes: strings.Split(string(k.Scopes), ","), CreatedAt: Time{k.CreatedAt},
 		ExpiresAt: Time{k.ExpiresAt}, RevokedAt: Time{k.RevokedAt}}

@@ -8,7 +8,8 @@ import (
 )
 
 // peerName returns the user whose process is at the other end of a unix socket, as the kernel noted it when the
-// socket was connected. A user without a name here, such as one of a container, is shown by number.
+// socket was connected. A user who has no name on this system, such as one of a container, is shown by number. known
+// is false if the kernel does not tell.
 func peerName(c net.Conn) (name string, known bool) {
 	unix, ok := c.(*net.UnixConn)
 	if !ok {

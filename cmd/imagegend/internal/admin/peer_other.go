@@ -4,5 +4,5 @@ package admin
 
 import "net"
 
-// peerName knows nobody: SO_PEERCRED is Linux's.
+// peerName never knows the peer: only Linux has SO_PEERCRED.
 func peerName(net.Conn) (name string, known bool) { return "", false }

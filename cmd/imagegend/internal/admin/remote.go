@@ -13,9 +13,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// remote is the Service of a running server, reached through its socket. Errors arrive as the words that the server
-// chose, without their type: errors.Is finds nothing in them but ErrDisk. A call has no time limit but its context's.
-// It is safe for concurrent use.
+// remote is the Service of a running server, reached through its socket. The server's errors arrive as its words,
+// without their type; only ErrDisk is told apart. A call has no time limit but that of its context. remote is safe
+// for concurrent use.
 type remote struct{ http http.Client }
 
 var _ Service = (*remote)(nil)
@@ -34,8 +34,8 @@ func (r *remote) Close() error {
 	return nil
 }
 
-// post sends a call and returns the answer if it is 200; the caller closes its body. An answer that is not an error
-// of this interface means that the call is unknown there, or answered by something else.
+// post sends a call and returns the answer if its status is 200; the caller then closes its body. Another status whose
+// body is no error of this interface means that the server does not know the call.
 func (r *remote) post(ctx context.Context, method string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// sameTerms compares a repeated grant with the lot that its reference made. An error, which is an ErrGrantConflict,
-// means that promo, priority or expiry differ.
+// sameTerms compares a repeated grant with the lot that its reference made. If promo, priority or expiry differ, it
+// returns an ErrGrantConflict. now is when the repetition came.
 func sameTerms(g Grant, lot imagegen.Lot, now time.Time) error {
 	if g.Promo == lot.Promo && cmp.Or(g.Priority, imagegen.DefaultPriority) == lot.Priority && sameExpiry(g, lot, now) {
 		return nil
@@ -32,7 +32,7 @@ func sameExpiry(g Grant, lot imagegen.Lot, now time.Time) bool {
 	if g.Expires.IsZero() || lot.Expires.IsZero() {
 		return g.Expires.IsZero() && lot.Expires.IsZero()
 	}
-	// in JSON a time has milliseconds.
+	// A time that came as JSON has whole milliseconds.
 	if d := g.Expires.Sub(lot.Expires).Abs(); d < time.Millisecond {
 		return true
 	}

@@ -1,6 +1,6 @@
-// Package admin is what an operator can do with the data of a service. [Service] lists it. [Local] carries it out on
-// an opened database, remote asks a running server through its unix socket, and [Open] decides which of them a
-// command gets. [Ops] offers the same calls over HTTP to programs with operator keys.
+// Package admin is what an operator can do with the data of a service. [Service] lists the calls. [Local] carries
+// them out on an opened database, remote asks a running server through its unix socket, and [Open] decides which of
+// the two a command gets. [Ops] offers the same calls over HTTP to programs with operator keys.
 //
 // The audit trail names whoever acts: a context from [AsCommand], the peer of the socket, or an operator key. The
 // package has no rules of its own about users, keys and credits; those are in packages account and engine and in the
@@ -23,6 +23,7 @@ type Service interface {
 	CreateUser(ctx context.Context, u NewUser) (User, error)
 	// Users lists all users by name, with balance and role.
 	Users(ctx context.Context) ([]User, error)
+	// SetAccountType changes the type that the user sees with the balance.
 	SetAccountType(ctx context.Context, t AccountType) (User, error)
 	// DisableUser makes all keys and sign-ins of a user invalid, for good. SuspendUser refuses new charges until
 	// ResumeUser, which succeeds if there is no suspension.

@@ -19,9 +19,9 @@ const (
 )
 
 // Listen opens the admin socket of a data directory. The caller must hold the lock of the database in it: then a
-// socket on which nobody answers is the remains of a process that was killed, and is removed. Only the owner of the
-// directory can connect. Where the path would be too long, the socket lies in the runtime directory, and the data
-// directory holds a symbolic link to it. Closing the listener removes both.
+// socket on which nobody answers was left by a process that was killed, and is removed. Only the user of this process
+// can connect. Where the path would be too long, the socket lies in the runtime directory, and the data directory
+// holds a symbolic link to it. Closing the listener removes both.
 func Listen(dir string) (net.Listener, error) {
 	place, err := socketPath(dir)
 	if err != nil {
@@ -97,8 +97,9 @@ func listenElsewhere(link string) (net.Listener, error) {
 	return &linked{l, link, dir}, nil
 }
 
-// runtimeDir is where sockets belong: systemd sets the first variable for a unit, a session the second. A relative
-// path would mean another place to each process, so it does not count.
+// runtimeDir returns the directory where sockets belong: systemd sets the first variable for a unit, and a login
+// session has the second. A relative path does not count, since it would mean another place to each process. Without
+// either it is the directory for temporary files.
 func runtimeDir() string {
 	for _, name := range []string{"RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"} {
 		if dir := os.Getenv(name); filepath.IsAbs(dir) {

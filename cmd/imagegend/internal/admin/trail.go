@@ -69,6 +69,7 @@ func (l *Local) name(ctx context.Context, id imagegen.UserID, found map[imagegen
 	return name
 }
 
+// viewTrailRow shows a row. user is the name of the user whose the target is, which the row has as an identifier.
 func viewTrailRow(r account.TrailRow, user string) TrailRow {
 	return TrailRow{Seq: r.Seq, Time: Time{r.Time}, Via: r.Actor.Via, Actor: r.Actor.Name, ActorID: r.Actor.User, Address: r.Actor.Address,
 		Act: r.Act, Target: r.Target, User: user, UserID: r.User, Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}

@@ -38,7 +38,7 @@ type UsageRow struct {
 	Cancelled   int              `json:"cancelled"`
 }
 
-// viewUsage makes lists that are never nil, so that they are [] in JSON.
+// viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.
 func viewUsage(r imagegen.UsageReport) UsageReport {
 	v := UsageReport{From: Day{r.From}, To: Day{r.To}, By: append([]imagegen.UsageGroup{}, r.By...), Rows: make([]UsageRow, len(r.Rows))}
 	for i, row := range r.Rows {
@@ -47,6 +47,7 @@ func viewUsage(r imagegen.UsageReport) UsageReport {
 	return v
 }
 
+// viewUsageRow shows a row. What the query does not group by is "" in r, and null in JSON.
 func viewUsageRow(r imagegen.Usage) UsageRow {
 	v := UsageRow{Day: Day{r.Day}, Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
 	if r.Model != "" {

@@ -12,6 +12,7 @@ import (
 // reads it, null included.
 type Time struct{ time.Time }
 
+// timeFormat is that of the API: UTC with three decimals.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON writes null for the zero time.
@@ -34,7 +35,7 @@ type User struct {
 	SuspendedAt Time             `json:"suspended_at"`
 }
 
-// Key is an API key without its secret. Prefix is how its raw key begins, to recognize it by.
+// Key is an API key without its secret. Prefix is the beginning of the raw key, by which people recognize it.
 type Key struct {
 	ID         imagegen.KeyID `json:"id"`
 	Name       string         `json:"name"`
@@ -66,10 +67,10 @@ type RawKey struct {
 	Raw string `json:"key"`
 }
 
-// Lot is a number of credits that were granted together. Held are those that open charges have taken from it.
+// Lot is a number of credits that were granted together.
 type Lot struct {
 	ID string `json:"id"`
-	// What was granted, and of it what can be spent and what open charges hold. The rest was spent, revoked or
+	// What was granted; of that, what can be spent, and what open charges hold. The rest was spent or revoked, or has
 	// expired.
 	Granted   imagegen.Credits `json:"granted"`
 	Remaining imagegen.Credits `json:"remaining"`
@@ -109,7 +110,7 @@ type Generation struct {
 	ID imagegen.GenerationID `json:"id"`
 	// Name of the owner, or their identifier if there is no such user.
 	User string `json:"user"`
-	// What the owner sees, and how far the record is.
+	// What the owner sees, and the state of the record behind it.
 	Status imagegen.Status `json:"status"`
 	State  imagegen.State  `json:"state"`
 	Model  string          `json:"model"`
@@ -146,7 +147,8 @@ type Image struct {
 	Bytes       int64            `json:"bytes"`
 }
 
-// viewGeneration shows Credits only of a generation that has ended: until then nothing is spent.
+// viewGeneration shows a record to an operator. Credits is 0 until the generation has ended: until then nothing is
+// spent.
 func viewGeneration(r imagegen.Record, user string) Generation {
 	g := Generation{ID: r.ID, User: user, Status: r.Status(), State: r.State, Model: r.Model, Prompt: r.Prompt, N: r.N,
 		Size: r.Size.String(), RequestedQuality: r.Intent.Quality, AspectRatio: r.Ratio, Quality: r.Tier, Async: r.Async,

@@ -15,8 +15,8 @@ type worded struct {
 func (e *worded) Error() string { return e.text }
 func (e *worded) Unwrap() error { return e.err }
 
-// words puts an error into words for an operator. Codes are left out: they are for programs. The cause takes the
-// place of the message where there is one: operators, unlike callers, may see it.
+// words puts an error into words for an operator; nil stays nil. Codes are left out, since they are for programs. If
+// the error has a cause, the cause takes the place of the message: operators, unlike callers, may see it.
 func words(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {

@@ -16,7 +16,7 @@ import (
 const (
 	prefix  = "imagegend-"
 	suffix  = ".tar"
-	moment  = "20060102T150405.000Z"
+	moment  = "20060102T150405.000Z" // between prefix and suffix, in UTC
 	partial = "." + prefix + "*.partial"
 	scratch = "." + prefix + "*.scratch"
 )

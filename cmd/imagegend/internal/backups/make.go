@@ -13,7 +13,7 @@ import (
 // that is durable and verified. The steps: find out whether the store answers and the disk has room, write the
 // archive to a temporary file and flush it, restore it into a scratch directory, give it its name.
 func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
-	// Before the work: a store that does not answer would take no archive.
+	// Asked before the work, since a store that does not answer would take no archive.
 	if err := s.look(ctx); err != nil {
 		return Archive{}, err
 	}
@@ -85,8 +85,7 @@ func (s *Schedule) verify(ctx context.Context, r io.Reader) error {
 	return s.Restore(ctx, r, dir)
 }
 
-// fits refuses to write that many more bytes where that would use the disk's reserve, below which the service takes
-// no work.
+// fits returns an error if so many more bytes would use the disk's reserve, below which the service takes no work.
 func (s *Schedule) fits(bytes int64) error {
 	space, err := s.Space(s.Dir)
 	if err != nil {
@@ -110,6 +109,7 @@ type sparing struct {
 	written int64 // since the last look
 }
 
+// Write implements io.Writer. The error for a full disk is that of fits.
 func (s *sparing) Write(p []byte) (int, error) {
 	if s.written += int64(len(p)); s.written > stretch {
 		s.written = 0

@@ -67,8 +67,8 @@ const patience = 5 * time.Second
 
 // New locks the directory for backups and removes what a killed process has left in it; Close gives the lock up. An
 // error says what is wrong with the directory: everybody can change it, or another process has it. A Store that does
-// not answer is no error, since the service works without it: State tells of that as of a failed backup. ctx bounds
-// the call alone.
+// not answer is no error, since the service works without it: State shows it like a failed backup. ctx bounds only
+// this call.
 func New(ctx context.Context, o Options) (*Schedule, error) {
 	if o.Store == nil {
 		o.Store = directory(o.Dir)
@@ -123,8 +123,8 @@ func (s *Schedule) State() State {
 	return s.state
 }
 
-// look sets the number of archives, and the newest, to what the Store holds. If the Store holds none, the newest one
-// that is known stays.
+// look sets the number of archives, and the newest one, to what the Store holds: somebody else may have removed some.
+// If the Store holds none, Last is the zero Archive. After an error the State is as it was.
 func (s *Schedule) look(ctx context.Context) error {
 	all, err := list(ctx, s.Store)
 	if err != nil {

@@ -31,7 +31,7 @@ func Load(s config.Server) (console.Brand, error) {
 		if err := part.brand.Check(); err != nil {
 			// The check names the field of Brand; the operator knows the flag.
 			_, why, _ := strings.Cut(err.Error(), ": ")
-			return console.Brand{}, fmt.Errorf("%s does not do: %s", part.flag, why)
+			return console.Brand{}, fmt.Errorf("%s cannot be used: %s", part.flag, why)
 		}
 	}
 	return console.Brand{Name: s.BrandName, Logo: logo, Accent: s.BrandAccent}, nil

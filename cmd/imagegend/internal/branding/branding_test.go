@@ -36,12 +36,12 @@ func TestLoadRefuses(t *testing.T) {
 		return path
 	}
 	for why, s := range map[string]config.Server{
-		"--brand-name does not do: it has at most 40":        {BrandName: strings.Repeat("a", 41)},
-		"--brand-accent does not do: the accent is a colour": {BrandAccent: "green"},
-		"check --brand-logo":                                 {BrandLogo: filepath.Join(dir, "nothing.svg")},
-		"empty.svg does not do: it is empty":                 {BrandLogo: file("empty.svg", "")},
-		"text.svg does not do: it is neither":                {BrandLogo: file("text.svg", "a fox")},
-		"large.svg does not do: it has 65537 bytes":          {BrandLogo: file("large.svg", strings.Repeat(" ", 1<<20))},
+		"--brand-name cannot be used: it has at most 40":        {BrandName: strings.Repeat("a", 41)},
+		"--brand-accent cannot be used: the accent is a colour": {BrandAccent: "green"},
+		"check --brand-logo":                           {BrandLogo: filepath.Join(dir, "nothing.svg")},
+		"empty.svg cannot be used: it is empty":        {BrandLogo: file("empty.svg", "")},
+		"text.svg cannot be used: it is neither":       {BrandLogo: file("text.svg", "a fox")},
+		"large.svg cannot be used: it has 65537 bytes": {BrandLogo: file("large.svg", strings.Repeat(" ", 1<<20))},
 	} {
 		_, err := branding.Load(s)
 		if err == nil || !strings.Contains(err.Error(), why) {

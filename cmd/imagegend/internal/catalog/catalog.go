@@ -39,7 +39,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// Options are decisions for all models.
+// Options are what the program decides for all models, and the file cannot.
 type Options struct {
 	// Certain prompts make the fake provider kill the process: for development only.
 	AllowCrash bool
@@ -84,7 +84,7 @@ func Load(path string, o Options) ([]engine.Model, error) {
 	return models, nil
 }
 
-// source is the context in which the text of a file is read.
+// source is what the reading of a file depends on beside its text.
 type source struct {
 	Options
 	dir string // where relative paths start
@@ -98,8 +98,8 @@ func (s source) path(name string) string {
 	return filepath.Join(s.dir, name)
 }
 
-// models reads the whole file. Names are checked at the end, when the lines of all models are known: ids first, since
-// an alias may not be the id of any model, also of one further down.
+// models reads the whole file. Ids are checked before aliases, since an alias must not be the id of any model, also of
+// one further down.
 func (s source) models(text []byte) ([]engine.Model, error) {
 	root, err := yamlfile.Document(text)
 	if err != nil {

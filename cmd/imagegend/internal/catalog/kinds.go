@@ -57,8 +57,8 @@ func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
 	}
 }
 
-// fakeBlock has the fake provider draw, or, with an Image, return the same file each time, so that a benchmark
-// measures what surrounds the provider.
+// fakeBlock is the block of the fake provider. It draws or, with an Image, returns the same file each time, so that a
+// benchmark measures what surrounds the provider.
 type fakeBlock struct{ Image []byte }
 
 func (s source) fake(b fakeBlock) (*provider.Fake, error) {
@@ -79,8 +79,8 @@ func newGemini(c vertex.Config) (*gemini.Provider, error) {
 }
 
 type (
-	// routerBlock is the block of a router. Members takes the place of the field of router.Config: in the file a
-	// member holds the block of its provider.
+	// routerBlock is the block of a router. Its Members replace those of router.Config, since in the file a member
+	// holds the block of its provider.
 	routerBlock struct {
 		router.Config
 		Members []memberBlock
@@ -100,13 +100,13 @@ func (s source) router(b routerBlock) (provided, error) {
 		m := block.Member
 		m.Provider = block.Provider.Provider
 		if m.Provider == nil {
-			//lint:ignore ST1005 the name of a field begins it, and is told as its key
+			//lint:ignore ST1005 it begins with the name of a field, which explain replaces by the key
 			return provided{}, errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
 		}
 		if m.Name == "" {
 			m.Name = m.Provider.Name()
 		}
-		// Several are those of a router, which tells its own members apart.
+		// Several upstreams are those of a router within this one, which tells its own members apart.
 		if len(block.Provider.upstreams) == 1 {
 			m.Upstream = block.Provider.upstreams[0]
 		}

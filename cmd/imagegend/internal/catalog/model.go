@@ -17,7 +17,7 @@ type listed struct {
 	at *yaml.Node
 }
 
-// model reads one element of the list. Errors name the model by its id, if it has got one.
+// model reads one element of the list. Errors name the model by its id, if it has one.
 func (s source) model(n *yaml.Node) (listed, error) {
 	var block struct {
 		engine.Model

@@ -14,14 +14,14 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// provided is a provider with the upstreams that it asks, see upstream.
+// provided is a provider with the upstreams that it asks, each as upstream describes it.
 type provided struct {
 	imagegen.Provider
 	upstreams []string
 }
 
-// provider reads a provider's block in three steps: its type decides which struct the other keys fill, then the
-// constructor makes the provider. An error of the constructor is rewritten in terms of the file.
+// provider reads a provider's block in three steps: its type decides which struct is filled, the other keys fill it,
+// and the constructor makes the provider from it. An error of the constructor is rewritten in terms of the file.
 func (s source) provider(n *yaml.Node) (provided, error) {
 	name, kinds := scalar(n, "type"), s.kinds()
 	begin, ok := kinds[name]
@@ -43,7 +43,7 @@ func (s source) provider(n *yaml.Node) (provided, error) {
 	if err != nil {
 		return provided{}, explain(n, k.block.Type(), err)
 	}
-	// Only a router tells of its upstreams itself.
+	// Only a router knows its upstreams itself.
 	if p.upstreams == nil {
 		p.upstreams = []string{upstream(n)}
 	}

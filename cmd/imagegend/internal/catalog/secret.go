@@ -16,8 +16,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// secret returns the setter of a key that says where a secret is, in the environment or in a file of its own. The
-// secret itself is never in models.yaml, which is shown, copied and kept in repositories.
+// secret returns the setter of a key that says where a secret is, in the environment or in a file of its own; from
+// reads it there. The secret itself is never in models.yaml, which is shown, copied and kept in repositories.
 func secret(name string, to *imagegen.Secret, from func(string) (string, error)) setter {
 	return func(n *yaml.Node) error {
 		if *to != "" {
@@ -36,6 +36,7 @@ func secret(name string, to *imagegen.Secret, from func(string) (string, error))
 	}
 }
 
+// variableName matches the names that variables have by convention. Few secrets look like one.
 var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
 
 // variable reads an environment variable. A text that cannot be the name of one may be the secret itself, so no error
@@ -72,8 +73,8 @@ func (s source) secretFile(path string) (string, error) {
 	return value, nil
 }
 
-// refuseLiterals refuses a secret that is written into the file, with what to write instead. Without it the key would
-// only be unknown.
+// refuseLiterals refuses a secret that is written into the file, and says what to write instead. Without it the error
+// would only call the key unknown.
 func refuseLiterals(n *yaml.Node, known map[string]setter) error {
 	for key := range yamlfile.Pairs(n) {
 		if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {

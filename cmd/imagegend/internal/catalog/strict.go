@@ -27,7 +27,7 @@ func fill(n *yaml.Node, known map[string]setter) error {
 	if n.Kind != yaml.MappingNode {
 		return errAt(n, "keys are wanted here: %v", names)
 	}
-	// This comes before the keys are looked up: to them such a key is merely unknown.
+	// Secrets come first, since the keys that hold them are unknown, and that error would not say what to do.
 	if err := refuseLiterals(n, known); err != nil {
 		return err
 	}
@@ -73,6 +73,7 @@ func (s source) keys(block reflect.Value) map[string]setter {
 	return known
 }
 
+// newWord matches where a word begins within the name of a field.
 var newWord = regexp.MustCompile(`([a-z])([A-Z])`)
 
 // keyOf returns the key of a field.

@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// suits checks that a model's provider can do what the model offers. The engine would accept it: there a price for
+// suits checks that a model's provider can do what the model offers. The engine would accept more: to it, a price for
 // something that the provider cannot do offers nothing. In a file such a price is a mistake. Where Capabilities names
-// no tiers or ratios, they follow from its sizes, and only the engine looks at those.
+// no tiers or ratios, they follow from its sizes, which only the engine looks at.
 func suits(model *yaml.Node, can imagegen.Capabilities) error {
 	for tier := range yamlfile.Pairs(yamlfile.Lookup(model, "credits")) {
 		if can.Tiers != nil && !slices.Contains(can.Tiers, imagegen.Tier(tier.Value)) {

@@ -41,6 +41,7 @@ var vocabulary = map[reflect.Type]words{
 	reflect.TypeFor[webapi.Encoding](): {[]string{"data_url", "base64"}, []any{webapi.DataURL, webapi.Base64}},
 }
 
+// read sets to to the value that n names.
 func (w words) read(n *yaml.Node, to reflect.Value) error {
 	i := slices.Index(w.names, n.Value)
 	if i < 0 {
@@ -50,7 +51,8 @@ func (w words) read(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
-// readSpecial reads types for which the kind of Go does not say enough. done is false if to points to no such type.
+// readSpecial reads types whose Go kind does not say enough, such as a duration, which is an int64. done is false if
+// to points to no such type.
 func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
 	switch to := to.(type) {
 	case *time.Duration:

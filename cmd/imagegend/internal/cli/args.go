@@ -32,13 +32,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 		case len(args) > len(names) && len(names) == 0:
 			return fmt.Errorf("no argument is wanted, got %q", args[0])
 		case len(args) > len(names):
-			return fmt.Errorf("one argument too many: %q; put quotes around what has spaces", args[len(names)])
+			return fmt.Errorf("one argument too many: %q; put quotes around an argument that has spaces", args[len(names)])
 		}
 		return nil
 	}
 }
 
-// required marks a flag of c as required.
+// required makes cobra refuse the command line if a flag of c is missing. The flag must be declared.
 func required(c *cobra.Command, flag string) {
 	if err := c.MarkFlagRequired(flag); err != nil {
 		panic(err) // the flag was not declared
@@ -52,14 +52,13 @@ func userFlag(c *cobra.Command, to *string) {
 }
 
 // misplacedUser returns an error that points at --user if the command wants it and a name is among the arguments
-// instead; nil otherwise.
+// instead; nil otherwise. A word that begins with a letter is taken for a name.
 func misplacedUser(cmd *cobra.Command, args []string) error {
 	f := cmd.Flags().Lookup("user")
 	if f == nil || f.Changed {
 		return nil
 	}
 	for _, arg := range args {
-		// An amount cannot be a name.
 		if first, _ := utf8.DecodeRuneInString(arg); unicode.IsLetter(first) {
 			return fmt.Errorf(`--user NAME is missing; did you mean "--user %s"?`, arg)
 		}
@@ -67,7 +66,8 @@ func misplacedUser(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// amount is the value of a flag: a number of credits.
+// amount is the value of a flag, or of an argument: a number of credits from 1 to MaxCredits. to keeps what it holds
+// until a valid amount is given.
 func amount(to *imagegen.Credits) pflag.Value {
 	return &config.Value[imagegen.Credits]{To: to, Kind: "number", Parse: func(s string) (imagegen.Credits, error) {
 		n, err := strconv.ParseInt(s, 10, 64)
@@ -85,6 +85,7 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 		if err := exactly("N")(cmd, args); err != nil {
 			return err
 		}
+		// Set is that of a flag, so flags and arguments accept the same amounts.
 		err := amount(to).Set(args[0])
 		if err == nil {
 			return nil
@@ -96,7 +97,8 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 	}
 }
 
-// direction tells somebody who wrote a negative amount which command gives credits and which takes them.
+// direction tells somebody who wrote a negative amount which command gives credits and which takes them. It returns
+// the end of an error message; "" for any other amount.
 func direction(amount string) string {
 	if !strings.HasPrefix(amount, "-") {
 		return ""
@@ -104,7 +106,7 @@ func direction(amount string) string {
 	return "; credit grant gives credits, credit revoke takes them back"
 }
 
-// parsePriority reads the priority of a lot.
+// parsePriority reads the priority of a lot. It refuses 0, which the ledger would take for the default.
 func parsePriority(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > 100 {
@@ -113,7 +115,8 @@ func parsePriority(s string) (int, error) {
 	return n, nil
 }
 
-// instant is the value of a flag: a point in time; the zero time if it is not given.
+// instant is the value of a flag: a point in time that parse reads; the zero time if the flag is not given. Help then
+// shows no default.
 func instant(to *time.Time, parse func(string) (time.Time, error)) pflag.Value {
 	return &config.Value[time.Time]{To: to, Kind: "time", Parse: parse, Format: func(t time.Time) string {
 		if t.IsZero() {

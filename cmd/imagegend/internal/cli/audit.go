@@ -10,13 +10,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// violation is an imagegen.Violation in JSON. The fields are the same, so that the two convert into each other.
+// violation is an imagegen.Violation in JSON: the rule that is broken, what breaks it, and how. The fields are the
+// same, so that the two convert into each other.
 type violation struct {
 	Rule    string `json:"rule"`
 	Subject string `json:"subject"`
 	Detail  string `json:"detail"`
 }
 
+// audit has the running server carry out the audit, if there is one; the server goes on working meanwhile. The exit
+// status tells apart books that are sound (0), books that are not (3) and an audit that could not be made (1).
 func (a *app) audit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
@@ -29,6 +32,7 @@ func (a *app) audit() *cobra.Command {
 	asJSON := jsonFlag(c, "the violations as one JSON array")
 	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		// An error means that nothing is known about the books; violations are in the report.
 		r, err := s.Audit(cmd.Context())
 		if err != nil {
 			return fmt.Errorf("the audit could not be carried out: %w", err)
@@ -48,6 +52,7 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 	for _, v := range r.Violations {
 		found = append(found, violation(v))
 	}
+	// A table without rows would look like a command that did nothing.
 	if r.Clean() && !asJSON {
 		fmt.Fprintln(a.stdout, "clean")
 		return nil

@@ -17,16 +17,18 @@ import (
 )
 
 // backup writes a file, which appears only when it is whole, or a stream, of which only the exit status says whether
-// it is whole.
+// it is whole. Like every command that administers, it asks the running server if there is one: a server has the
+// database locked, and sends the archive through its socket.
 func (a *app) backup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "write one archive of database and images",
-		Long: "Writes one consistent archive of database and images, also while the server runs; - writes it to\n" +
+		Long: "Writes one consistent archive of the database and the images, also while the server runs; - writes it to\n" +
 			"standard output. A file that exists is not overwritten. The archive holds prompts and hashes of keys.\n\n" +
-			"With --database it is of what all nodes share, at one moment, while they go on: restore makes a data directory\n" +
-			"of it, and move puts that into another database. It takes as much room in TMPDIR again. It is no replacement for the\n" +
-			"database's own backups, which lose nothing: point-in-time recovery, and versions of the bucket's objects.",
+			"With --database the archive holds what all nodes share, as it was at one moment; the nodes go on working. restore\n" +
+			"makes a data directory from it, and move takes that to another database. TMPDIR needs as much room again. The\n" +
+			"archive does not replace the backups of the database itself, which lose nothing: point-in-time recovery, and\n" +
+			"versions of the bucket's objects.",
 		Example: "  imagegend backup imagegend-$(date +%F).tar\n" +
 			"  imagegend backup - | ssh vault 'cat > imagegend.tar'",
 		Args: exactly("FILE"),
@@ -37,9 +39,11 @@ func (a *app) backup() *cobra.Command {
 			if *asJSON {
 				return usage(cmd, "standard output takes the archive, so --json cannot be combined with -")
 			}
+			// An archive is binary, and a terminal would obey what looks like escape sequences in it.
 			if isTerminal(a.stdout) {
 				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
 			}
+			// What was written cannot be taken back. After an error only the exit status says that it is no archive.
 			if err := s.Backup(cmd.Context(), a.stdout); err != nil {
 				return err
 			}
@@ -68,7 +72,8 @@ func (a *app) adviseOnBackups() {
 	}
 }
 
-// What is printed with --json: an archive that was written, and a data directory that was made of one.
+// What backup and restore print with --json: the archive that was written, and the data directory that was made from
+// one.
 type (
 	written struct {
 		File string `json:"file"`
@@ -78,7 +83,8 @@ type (
 	}
 )
 
-// told is did with the line on standard error, for commands whose standard output can be a stream.
+// told is did with the line on standard error. The standard output of backup can be the archive, and restore, its
+// counterpart, does the same.
 func (a *app) told(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -89,7 +95,7 @@ func (a *app) told(asJSON bool, v any, line string, args ...any) error {
 
 // writeNew makes a file that is whole and durable, or none, and overwrites nothing. It writes under a temporary name
 // in the same directory, flushes, names the file, and flushes the directory. Before the work it checks what would
-// make it useless.
+// make it useless: that the name is free, and that there is a directory to write in.
 func writeNew(path string, write func(io.Writer) error) error {
 	if _, err := os.Lstat(path); err == nil {
 		return existsAlready(path)
@@ -98,6 +104,7 @@ func writeNew(path string, write func(io.Writer) error) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no directory %s to write %s in", dir, filepath.Base(path))
 	}
+	// A hidden name in the same directory, so that a link or a rename can complete it.
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
 	// The temporary name would mean nothing to the user.
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
@@ -123,7 +130,7 @@ func writeNew(path string, write func(io.Writer) error) error {
 
 // nameNew gives a file its name unless the name is taken. A link, unlike a rename, never replaces a file. On file
 // systems without links it looks first and then renames: a file that appears in between is lost, but what was written
-// is too much to throw away.
+// is too much to throw away. link is os.Link, except in tests.
 func nameNew(temp, path string, link func(from, to string) error) error {
 	err := link(temp, path)
 	if err == nil {
@@ -135,11 +142,12 @@ func nameNew(temp, path string, link func(from, to string) error) error {
 	return os.Rename(temp, path)
 }
 
+// existsAlready is the error for a file that would have to be overwritten.
 func existsAlready(path string) error {
 	return fmt.Errorf("%s exists already; choose another name", path)
 }
 
-// syncDir makes names in a directory durable.
+// syncDir makes the names in a directory durable: a file whose bytes are on the disk can still lose its name.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -148,15 +156,17 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// restore asks no server: its target must be empty, so no server can have it open. The act is in the audit trail of
-// the restored data, under the name of whoever restored it.
+// restore asks no server: its target must be absent or empty, so no server can have it open. The audit trail of the
+// restored data records the act, under the name of the user who restored it. There is no --database: an archive
+// becomes a directory first, and move takes it from there.
 func (a *app) restore() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "make a data directory from an archive",
 		Long: "Makes the data directory from an archive, which may lie in a bucket; - reads it from standard input. The\n" +
-			"directory must be absent or empty. The archive is verified and audited before the directory counts. Into a database\n" +
-			"it goes from there, by imagegend move --data-dir ./restored --to-database … --to-images ….",
+			"directory must be absent or empty. The archive is verified and audited before the directory can be used. To get the\n" +
+			"data into a database, restore it into a directory and then run\n" +
+			"imagegend move --data-dir ./restored --to-database … --to-images ….",
 		Example: "  imagegend restore imagegend-2030-01-31.tar --data-dir ./restored\n" +
 			"  imagegend restore 's3://bucket/prefix/imagegend-20300131T060000.000Z.tar?endpoint=https://s3.example.com' --data-dir ./restored",
 		Args: exactly("FILE"),
@@ -166,6 +176,7 @@ func (a *app) restore() *cobra.Command {
 		r := a.stdin
 		if args[0] != "-" {
 			f, err := backups.OpenArchive(cmd.Context(), args[0])
+			// The first is the error of a missing file, the second that of a missing object.
 			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, imagegen.ErrNotFound) {
 				return fmt.Errorf("there is no archive %s", args[0])
 			}

@@ -18,14 +18,16 @@ import (
 // probeTimeout bounds how long an upstream may take to answer.
 const probeTimeout = 20 * time.Second
 
-// check is what is known about a model and its upstream. provider check and doctor show it.
+// check is what is known about a model and its upstream. provider check and doctor show it; scripts read its JSON. OK,
+// Problem and Doubt are set once the upstream was asked.
 type check struct {
 	Model    string `json:"model"`
 	Provider string `json:"provider"`
 	OK       bool   `json:"ok"`
-	Problem  string `json:"problem"` // "": none
-	// What the upstream did not confirm; "": nothing.
-	Doubt         string                             `json:"doubt"`
+	Problem  string `json:"problem"` // why the model is not ready; "" if OK
+	// What the upstream could not confirm; "": nothing. The model is OK all the same.
+	Doubt string `json:"doubt"`
+	// What the model offers, as callers see it: the provider's capabilities, narrowed by the models file.
 	Ratios        []imagegen.Ratio                   `json:"ratios"`
 	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits"` // of an image, by tier
 	Tiers         []imagegen.Tier                    `json:"tiers"`
@@ -40,8 +42,9 @@ type check struct {
 	unasked bool                        // the upstream was left out, as config validate does
 }
 
-// newChecks has an engine say what the models offer, retired ones included. An error is what serve would refuse. The
-// engine is over storage in memory and is not started, so nothing is sent.
+// newChecks has an engine say what the models offer, retired ones included, in the order of models. So the checks
+// show what callers will see, and not what the file says. An error is what serve would refuse. The engine is over
+// storage in memory and is not started, so nothing is sent.
 func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 	db := memory.New(nil)
 	// Models leaves retired models out, so all are offered here. Models and Health then have the order of models.
@@ -82,7 +85,7 @@ func probeAll(ctx context.Context, checks []*check) error {
 	return ctx.Err()
 }
 
-// run asks one upstream. A model without an upstream to ask is ok.
+// run asks one upstream, for probeTimeout at most. A model without an upstream to ask is ok.
 func (c *check) run(ctx context.Context) {
 	if c.probe != nil {
 		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v", probeTimeout))
@@ -98,7 +101,7 @@ func (c *check) run(ctx context.Context) {
 	c.OK = c.Problem == ""
 }
 
-// problem words an error without its class, which only the engine needs.
+// problem returns an error in words, without its class, which only the engine needs.
 func problem(err error) string {
 	words := forPeople(err.Error())
 	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable,

@@ -6,19 +6,22 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
+// clock is for an operator whose log or console says that the clock is in doubt. Nobody else can decide whether a
+// leap was a mistake or its correction.
 func (a *app) clock() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
-		Long: "Credits and keys end by the clock. When it leaps ahead by more than an hour while the server runs, or is\n" +
-			"behind what was written, it is in doubt: what ends by its age goes by the time that has passed, and work\n" +
-			"goes on. The doubt ends when the clock is put right, or when an operator confirms that the new time is\n" +
-			"right. Time while the server was off is no leap.",
+		Long: "Credits and keys expire by the clock. If it leaps ahead by more than an hour while the server runs, or is\n" +
+			"behind what was written, it is in doubt. As long as it is, credits, keys and everything else that ends by its\n" +
+			"age go by the time that has passed, and work goes on. The doubt ends when the clock is put right, or when an\n" +
+			"operator confirms that the new time is right. Time that passes while the server is off is no leap.",
 	}
 	c.AddCommand(a.clockShow(), a.clockConfirm())
 	return parent(c)
 }
 
+// clockShow exits with status 0 whether or not the clock is in doubt: the question was answered. Scripts read --json.
 func (a *app) clockShow() *cobra.Command {
 	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
@@ -36,6 +39,7 @@ func (a *app) clockShow() *cobra.Command {
 	return c
 }
 
+// clockConfirm cannot be undone: what has expired by the confirmed time is gone.
 func (a *app) clockConfirm() *cobra.Command {
 	c := &cobra.Command{Use: "confirm", Short: "trust the clock as it is now", Example: "  date && imagegend clock confirm", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")

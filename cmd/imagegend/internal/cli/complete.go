@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// complete sets up how shells complete the flags and arguments of a command and of those below it.
+// complete sets up how shells complete the flags and arguments of a command and of those below it. All flags must be
+// declared.
 func (a *app) complete(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if values := a.values(f); values != nil {
@@ -19,7 +20,8 @@ func (a *app) complete(c *cobra.Command) {
 			}
 		}
 	})
-	// The commands whose first argument is a user; everywhere else the flag --user is completed.
+	// The commands whose first argument is a user; everywhere else the flag --user is completed. user create is not
+	// among them, since its name must be new.
 	switch c.CommandPath() {
 	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite", "imagegend user remove-passkeys":
 		c.ValidArgsFunction = a.userNames
@@ -29,7 +31,8 @@ func (a *app) complete(c *cobra.Command) {
 	}
 }
 
-// values returns what completes the values of a flag; nil: the shell offers files.
+// values returns what completes the values of a flag; nil: the shell offers files. Settings that are one of a few
+// words know them; the other flags are known here by their names, each of which means the same in all commands.
 func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 	if choice, ok := f.Value.(*config.Choice); ok {
 		return cobra.FixedCompletions(choice.Words, cobra.ShellCompDirectiveNoFileComp)
@@ -43,14 +46,16 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 			words = append(words, string(q))
 		}
 		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+	// A file, or the word in place of one.
 	case "models":
 		return cobra.FixedCompletions([]string{catalog.Fake}, cobra.ShellCompDirectiveDefault)
 	}
 	return nil
 }
 
-// userNames completes the name of a user, with the settings of the command line so far. It offers none if they cannot
-// be read: a shell cannot show an error.
+// userNames completes the name of a user. It opens the data with the settings of the command line so far, through the
+// running server if there is one. It offers no names if that fails, since a shell cannot show an error, and none once
+// the command line has an argument.
 func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -63,6 +68,7 @@ func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, co
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer s.Close()
+	// After an error there are no names, as above.
 	users, _ := s.Users(c.Context())
 	var names []string
 	for _, u := range users {

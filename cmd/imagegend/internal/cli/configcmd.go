@@ -9,26 +9,29 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 )
 
+// config shows what serve would run with, whether or not a server runs. A running server read its settings when it
+// started, and they may have changed since.
 func (a *app) config() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "show the effective configuration of serve and where each value comes from",
-		Long: "Shows every setting of serve as it counts: a flag before its environment variable, that before the\n" +
-			"configuration file, that before the default.",
+		Long: "Shows the value of every setting of serve, and where it comes from. A flag counts before its environment\n" +
+			"variable, the variable before the configuration file, and the file before the default.",
 		Example: "  imagegend config --config /etc/imagegend/imagegend.yaml",
 		Args:    exactly(),
 	}
 	a.settings.ServeFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
-		// Without --models the file is found by where the configuration file is, so it is resolved to show what
-		// counts.
+		// Without --models serve looks for the file beside the configuration file. Its name is shown, not an empty
+		// value.
 		models, err := a.sources.ModelsFile(a.settings.Models)
 		if err != nil {
 			return err
 		}
-		a.settings.Models = models // the one that serve would find
+		a.settings.Models = models
 		return list(a, *asJSON, a.sources.Effective(cmd.Flags()), []string{"KEY", "VALUE", "ORIGIN"}, func(e config.Effective) []any {
+			// The name is that of a flag, a variable or a file. A default has none.
 			origin := e.Origin
 			if e.Name != "" {
 				origin += " " + e.Name
@@ -40,6 +43,7 @@ func (a *app) config() *cobra.Command {
 	return c
 }
 
+// configValidate makes those of doctor's checks that need neither the data nor the network.
 func (a *app) configValidate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate",
@@ -56,8 +60,8 @@ func (a *app) configValidate() *cobra.Command {
 	return c
 }
 
-// validate checks what can be known without touching the data and without the network: the models are made, and their
-// upstreams left out.
+// validate checks what can be known without touching the data and without the network. The providers are made, which
+// reads their secrets from the environment and from files, but no upstream is asked.
 func (a *app) validate(ctx context.Context) []doctor.Finding {
 	// In place of probeAll: nothing is sent, and what could not be asked is not held against a model.
 	findings := a.examineModels(ctx, func(_ context.Context, checks []*check) error {

@@ -14,12 +14,16 @@ import (
 // refUsage is the help of --ref, which grant and revoke share.
 const refUsage = "`id` that makes it safe to repeat the command: a reference that was used changes nothing"
 
+// credit groups what concerns the credits of one user. Charges and refunds are none of its commands: the engine makes
+// them, with the generations that they are for.
 func (a *app) credit() *cobra.Command {
 	c := &cobra.Command{Use: "credit", Short: "grant, revoke and trace credits"}
 	c.AddCommand(a.creditGrant(), a.creditRevoke(), a.creditLots(), a.creditHistory())
 	return parent(c)
 }
 
+// creditGrant makes one lot. Without --ref it grants again whenever it is repeated, so a script gives a reference,
+// such as the number of an invoice.
 func (a *app) creditGrant() *cobra.Command {
 	g := admin.Grant{Priority: imagegen.DefaultPriority}
 	var expiry expiry
@@ -62,6 +66,7 @@ type expiry struct {
 	at time.Time
 }
 
+// flags declares --expires-in and --expires-at, of which cobra accepts one.
 func (e *expiry) flags(c *cobra.Command) {
 	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits expire, such as 720h; without it, never")
 	c.Flags().Var(instant(&e.at, parseTime), "expires-at", "time at which the credits expire, such as 2030-12-31T23:59:59Z")
@@ -76,6 +81,8 @@ func (e *expiry) time(now time.Time) admin.Time {
 	return admin.Time{Time: e.at}
 }
 
+// creditRevoke takes credits that are neither spent nor held by an open charge. If there are too few, it takes none:
+// an operator who takes a payment back must know whether all of it came back.
 func (a *app) creditRevoke() *cobra.Command {
 	var r admin.Revocation
 	c := &cobra.Command{
@@ -93,20 +100,23 @@ func (a *app) creditRevoke() *cobra.Command {
 		if e.Repeated {
 			return a.usedAlready(*asJSON, e, r.Ref, e.Time, e.Balance)
 		}
+		// The entry has the change of the balance, which is negative here.
 		return a.did(*asJSON, e, "took %s back from %s; the balance is %d", plural(-e.Credits, "credit"), r.User, e.Balance)
 	})
 	userFlag(c, &r.User)
+	// The user is required all the same: an identifier with a typing error must not take credits from somebody else.
 	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
 	a.settings.DataFlags(c.Flags())
 	return c
 }
 
-// usedAlready reports a repetition, which changed nothing and is a success.
+// usedAlready reports a repetition, which changed nothing and is a success. at is when the reference was first used.
 func (a *app) usedAlready(asJSON bool, found any, ref string, at admin.Time, balance imagegen.Credits) error {
 	return a.did(asJSON, found, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
 }
 
+// creditLots also lists lots whose credits are all held by open charges: a refund returns credits to their lots.
 func (a *app) creditLots() *cobra.Command {
 	var user string
 	c := &cobra.Command{
@@ -123,6 +133,7 @@ func (a *app) creditLots() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// REMAINING can be spent; HELD is reserved for open charges, and is spent or comes back.
 		return list(a, *asJSON, lots, []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO", "CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
 			return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt), orDash(l.Ref)}
 		})
@@ -130,6 +141,7 @@ func (a *app) creditLots() *cobra.Command {
 	return c
 }
 
+// creditHistory lists the entries of the journal: grants, charges, settlements, expiries and revocations.
 func (a *app) creditHistory() *cobra.Command {
 	var user string
 	var limit int
@@ -148,6 +160,7 @@ func (a *app) creditHistory() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// CREDITS is the change of the balance; USED is what a settlement spent for good.
 		return list(a, *asJSON, entries, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"}, func(e admin.Entry) []any {
 			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
 		})
@@ -155,8 +168,10 @@ func (a *app) creditHistory() *cobra.Command {
 	return c
 }
 
-// newest reads up to limit of the newest entries, page by page; limit 0 reads all.
+// newest reads up to limit of the newest entries, page by page; limit 0 reads all. Entries that are written meanwhile
+// are left out: a page begins below the last entry of the one before.
 func newest(cmd *cobra.Command, s admin.Service, user string, limit int) ([]admin.Entry, error) {
+	// The pages bound what one answer holds, not what is listed in the end.
 	const page = 1000
 	var entries []admin.Entry
 	for before := uint64(0); ; {

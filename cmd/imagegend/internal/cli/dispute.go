@@ -6,6 +6,9 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
+// generationDisputes lists what generationResolve can resolve. A ledger in the data directory or the database closes
+// every charge that it made; disputes come from another ledger, or from work that was moved from one ledger to
+// another.
 func (a *app) generationDisputes() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "disputes",
@@ -20,6 +23,7 @@ func (a *app) generationDisputes() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// CHARGED goes back with --refund. With --settle, USED is spent and only the rest goes back.
 		return list(a, *asJSON, all, []string{"ID", "USER", "CHARGED", "USED", "COMPLETED", "DISPUTE"}, func(d admin.Dispute) []any {
 			return []any{d.ID, d.User, d.Charged, d.Used, when(d.CompletedAt), d.Dispute}
 		})
@@ -27,14 +31,17 @@ func (a *app) generationDisputes() *cobra.Command {
 	return c
 }
 
+// generationResolve needs a decision from the operator: the owner of the generation has seen how it ended, and only
+// the charge is open. A failure changes nothing, and the command can be repeated.
 func (a *app) generationResolve() *cobra.Command {
 	var how admin.Resolution
 	c := &cobra.Command{
 		Use:   "resolve ID --refund | --settle",
 		Short: "end the dispute about the charge of a generation",
-		Long: "Has the ledger close a charge that it refused to close: with --settle what the images cost is spent and the rest\n" +
-			"goes back, with --refund all of it goes back. What the ledger does not know is charged there first. If it refuses again,\n" +
-			"nothing changes: put its books right, then say so with --by-hand, and it is not asked.",
+		Long: "Asks the ledger again to close a charge that it refused to close. --settle spends what the images cost and gives\n" +
+			"the rest back, --refund gives everything back. If the ledger does not know the charge, it is made there first. If the\n" +
+			"ledger refuses again, nothing changes: put its books right, then repeat the command with --by-hand, which does not\n" +
+			"ask the ledger.",
 		Example: "  imagegend generation resolve gen_01J9Z3NDEKTSV4RRFFQ69G5FAV --refund",
 		Args:    exactly("ID"),
 	}
@@ -49,7 +56,7 @@ func (a *app) generationResolve() *cobra.Command {
 	})
 	c.Flags().BoolVar(&how.Refund, "refund", false, "give everything back")
 	// Nobody reads its value: it exists so that one of the two must be chosen, and neither is the default.
-	c.Flags().Bool("settle", false, "what the images cost is spent")
+	c.Flags().Bool("settle", false, "spend what the images cost, and give the rest back")
 	c.Flags().BoolVar(&how.ByHand, "by-hand", false, "the ledger was put right already: do not ask it")
 	c.MarkFlagsOneRequired("refund", "settle")
 	c.MarkFlagsMutuallyExclusive("refund", "settle")

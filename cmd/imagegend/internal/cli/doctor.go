@@ -14,13 +14,15 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 )
 
+// doctor has the flags of serve, since it examines the settings with which serve would run.
 func (a *app) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "look at all that the service needs, and say what to do",
-		Long: "Looks at the configuration, the data directory, the disk, the clock, the database, the images, the models\n" +
-			"with their upstreams, and the network. It takes the settings of serve. It works beside a running server and\n" +
-			"without one, and generates nothing. Each line is ok, warn or fail; exit status 1 says that one is fail.",
+		Short: "check all that the service needs, and say what to do",
+		Long: "Checks the configuration, the data directory, the disk, the clock, the database, the images, the backups, the\n" +
+			"models with their upstreams, the sign-in to the console, and the network. It takes the settings of serve. It works\n" +
+			"beside a running server and without one, and generates nothing. Each line is ok, warn or fail; exit status 1 says\n" +
+			"that one is fail.",
 		Example: "  imagegend doctor\n" +
 			"  imagegend doctor --config /etc/imagegend/imagegend.yaml --json",
 		Args: exactly(),
@@ -31,14 +33,14 @@ func (a *app) doctor() *cobra.Command {
 	return c
 }
 
-// examination makes c check the settings of serve and, if they can be used, everything that examine looks at, and
-// prints the findings. It returns an error, exit status 1, if a check failed.
+// examination returns an action for c that checks the settings of serve and, if they can be used, everything that
+// examine looks at, and prints the findings. The action returns an error, exit status 1, if a check failed.
 //
 // The settings are what is examined, so wrong ones must not end the command before it begins. Its own
 // PersistentPreRunE therefore runs the root's and keeps the error as a finding.
 func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.Context) []doctor.Finding) func(*cobra.Command, []string) error {
 	var misconfigured error
-	// In place of the root's, which cobra then does not run.
+	// cobra runs this in place of the root's.
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		err := cmd.Root().PersistentPreRunE(cmd, args)
 		if e, ok := errors.AsType[*exit](err); ok {
@@ -51,6 +53,7 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 		if misconfigured == nil {
 			findings = append(findings, examine(admin.AsCommand(cmd.Context()))...)
 		}
+		// What an interrupted check has found would be misleading.
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
@@ -64,8 +67,8 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 	})
 }
 
-// configuration is the finding about the settings: where they come from, or why they cannot be used. Then nothing
-// else is looked at.
+// configuration is the finding about the settings: where they come from, or why they cannot be used. If they cannot,
+// nothing else is examined.
 func (a *app) configuration(err error) doctor.Finding {
 	f := doctor.Finding{Check: "configuration", State: doctor.OK}
 	if err != nil {
@@ -76,8 +79,10 @@ func (a *app) configuration(err error) doctor.Finding {
 	return f
 }
 
-// examine makes all of doctor's checks after the settings, in the order in which they are shown.
+// examine makes all of doctor's checks after the settings, in the order in which they are shown. No check depends on
+// an earlier one that failed, except for those of the data: what nobody may open is not examined further.
 func (a *app) examine(ctx context.Context) []doctor.Finding {
+	// A running server holds the addresses that Addresses would try.
 	findings, running := a.examineData(ctx, a.settings.Data)
 	findings = append(findings, a.examineModels(ctx, probeAll)...)
 	findings = append(findings, doctor.Password(a.settings.Server)...)
@@ -89,7 +94,8 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	return append(findings, doctor.TimeOfDay(time.Now()))
 }
 
-// examineData looks at the data, and reports whether a server runs on this machine's directory.
+// examineData looks at the data, and reports whether a server runs on this machine's directory. Data that nodes share
+// is always opened by this process, whether or not a server runs here.
 func (a *app) examineData(ctx context.Context, at config.Data) (findings []doctor.Finding, running bool) {
 	if at.Shared() {
 		findings = append(doctor.Shared(ctx, at), doctor.Node(at.DataDir)...)
@@ -109,6 +115,7 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 	database, session := doctor.Database(ctx, dir)
 	findings = append(findings, doctor.Disk(dir), database)
 	if session == nil {
+		// Without a database the clock and the backups can still be judged, by what lies on the disk.
 		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil), doctor.Backup(ctx, a.settings.Server, nil, time.Now())), false
 	}
 	defer session.Close()
@@ -116,8 +123,9 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 		doctor.Backup(ctx, a.settings.Server, session, time.Now())), session.Server
 }
 
-// examineModels looks at each model. look fills in what a check knows of the upstream; if it fails, the command was
-// interrupted, and there are no findings.
+// examineModels looks at each model. If the models cannot be read, or an engine refuses them, that is the only
+// finding. look fills in what a check knows of the upstream; if it fails, the command was interrupted, and there are
+// no findings.
 func (a *app) examineModels(ctx context.Context, look func(context.Context, []*check) error) []doctor.Finding {
 	models, err := a.models()
 	if err != nil {
@@ -128,7 +136,7 @@ func (a *app) examineModels(ctx context.Context, look func(context.Context, []*c
 		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; serve would refuse it"}}
 	}
 	if look(ctx, checks) != nil {
-		return nil
+		return nil // examination finds that ctx has ended
 	}
 	var findings []doctor.Finding
 	for _, c := range checks {
@@ -137,7 +145,8 @@ func (a *app) examineModels(ctx context.Context, look func(context.Context, []*c
 	return findings
 }
 
-// finding words a check as doctor does.
+// finding returns a check as a line of doctor. A model that an upstream cannot confirm is a warning: some upstreams
+// have no way to list their models.
 func (c *check) finding() doctor.Finding {
 	f := doctor.Finding{Check: "model " + c.Model, State: doctor.OK, Detail: c.Provider + ": " + c.state()}
 	switch {
@@ -149,7 +158,7 @@ func (c *check) finding() doctor.Finding {
 	return f
 }
 
-// showFindings prints findings as a table, each remedy below its finding.
+// showFindings prints a line for each finding, with its remedy below it, or one JSON array.
 func (a *app) showFindings(findings []doctor.Finding, asJSON bool) error {
 	if asJSON {
 		return printJSON(a.stdout, findings)

@@ -13,10 +13,10 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// flagError adds to an error about a flag what was probably meant.
+// flagError adds to an error about a flag what was probably meant. cobra calls it before it looks at the arguments,
+// so the flag may be right, and the name of its command misspelt.
 func flagError(cmd *cobra.Command, err error) error {
 	if args := cmd.Flags().Args(); len(args) > 0 && cmd.HasAvailableSubCommands() {
-		// The command is wrong; the flag may be right for the one that was meant.
 		return unknownCommand(cmd, args[0])
 	}
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
@@ -28,6 +28,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // unknownFlag names the nearest flag, also if a long flag was written with one dash.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	dashes, name := "--", e.GetSpecifiedName()
+	// To pflag a long flag with one dash is a group of one-letter flags, of which it does not know the first.
 	if letters := e.GetSpecifiedShortnames(); letters != "" {
 		if err := negativeArgument(cmd, "-"+letters); err != nil {
 			return err
@@ -42,8 +43,8 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return fmt.Errorf("unknown flag: %s%s%s", dashes, name, hint)
 }
 
-// negativeArgument returns what is wrong with a number below 0 as an argument. pflag takes it for a flag, and its own
-// error would speak of an unknown shorthand.
+// negativeArgument returns what is wrong with a number below 0 as an argument; nil if s is no number, or if the
+// command would take it. pflag takes such a number for a flag, and its own error would be about an unknown shorthand.
 func negativeArgument(cmd *cobra.Command, s string) error {
 	if _, err := strconv.ParseFloat(s, 64); err != nil {
 		return nil

@@ -17,16 +17,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/client"
 )
 
-// generate refuses in this order what cannot work: the request, the target, the address and key. Only then is
-// anything sent, and chooseModel shows a wrong address before anything is charged.
+// generate refuses what cannot work in this order: the request, the target, the address and the key. Only then is
+// anything sent. The first call lists the models, so that a wrong address shows before anything is charged.
 func (a *app) generate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate PROMPT",
 		Short: "ask the service for images and save them",
 		Long: "Asks the service for images and saves them. The names of the files go to standard output. Without -o a file\n" +
 			"is named after the prompt and overwrites nothing; several images are numbered. A call that breaks off is\n" +
-			"repeated under the same idempotency key, so that it is charged once. Interrupted while it waits with --async,\n" +
-			"the command cancels the generation, and the credits come back.",
+			"repeated under the same idempotency key, so that it is charged once. If you interrupt the command while it\n" +
+			"waits with --async, it cancels the generation, and the credits come back.",
 		Example: "  imagegend generate \"a fox in the snow\" -o fox.png\n" +
 			"  imagegend generate \"the same fox, at night\" --ref fox.png --n 2 --quality high\n" +
 			"  imagegend generate \"a fox\" --dev",
@@ -43,6 +43,7 @@ func (a *app) generate() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// Two things cannot share standard output.
 		if out.asJSON = *asJSON; out.asJSON && out.stdout {
 			return usage(cmd, "standard output takes the image, so --json cannot be combined with -o -")
 		}
@@ -56,14 +57,15 @@ func (a *app) generate() *cobra.Command {
 	return c
 }
 
-// waiter is a Service that can wait for the end of a generation. package client and Sandbox implement it.
+// waiter is a Service that can wait for the end of a generation. Wait returns it also if it failed; an error means
+// that the end was not seen. The Client of package client and daemon.Sandbox implement it.
 type waiter interface {
 	imagegen.Service
 	Wait(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error)
 }
 
-// service reaches the service or, with --dev, makes one in process. The caller calls the function when it is done, if
-// there is no error. Nothing is sent yet.
+// service returns a client of the service or, with --dev, a service in this process. If there is no error, the caller
+// calls the returned function when it is done. Nothing is sent yet.
 func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 	s := a.settings
 	if s.Dev {
@@ -71,8 +73,10 @@ func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		// The images are saved by then, so an error of Close would change nothing.
 		return box, func() { box.Close() }, nil
 	}
+	// The list of models needs no key, so without this check a missing key would show only after it.
 	if s.APIKey == "" {
 		return nil, nil, fmt.Errorf("an API key is needed, in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
 	}
@@ -80,13 +84,14 @@ func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 	return c, func() {}, err
 }
 
-// request is what the flags ask for, all but the choice of a model. It refuses what the service would refuse in any
-// case, so that nothing is sent. The idempotency key is new for each run of the command: repetitions within it are
-// charged once.
+// request returns what the flags ask for, except that the model may still have to be chosen. It refuses what every
+// service would refuse, so that nothing is sent. The idempotency key is new for each run of the command: repetitions
+// within a run are charged once, and two runs are two requests.
 func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateRequest, error) {
 	s := a.settings
 	r := imagegen.GenerateRequest{Model: s.Model, Prompt: prompt, N: s.N, Quality: imagegen.Quality(s.Quality),
 		Async: s.Async || s.NoWait, IdempotencyKey: rand.Text()}
+	// What depends on the model, such as its sizes and tiers, only the service can judge.
 	size, err := imagegen.ParseSize(s.Size)
 	switch {
 	case err != nil:
@@ -126,13 +131,15 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 	return r, nil
 }
 
-// options returns the options that the flags ask for; those at their default are left out, for models that lack them.
+// options returns the options that the flags ask for. Those at their default are left out, since a model that lacks an
+// option refuses it.
 func (a *app) options() imagegen.Options {
 	s := a.settings
 	o := imagegen.Options{Format: imagegen.Format(s.OutputFormat)}
 	if b := imagegen.Background(s.Background); b != imagegen.BackgroundAuto {
 		o.Background = b
 	}
+	// 0 is a value like any other, so numbers below 0 stand for the default.
 	if s.OutputCompression >= 0 {
 		o.Compression = &s.OutputCompression
 	}
@@ -142,12 +149,13 @@ func (a *app) options() imagegen.Options {
 	return o
 }
 
-// run asks, waits and saves. With --json the object is printed even if not all images could be saved, for the files
-// that were.
+// run asks, waits and saves. With --json the object is printed even if not all images could be saved: it names the
+// files that were.
 func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out target) error {
 	if err := chooseModel(ctx, s, &r); err != nil {
 		return a.unreachable(err)
 	}
+	// Nothing else may be written to standard error until stop has removed the line.
 	stop := a.progress("generating")
 	result, err := a.ask(ctx, s, r)
 	stop()
@@ -156,6 +164,7 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 		return err
 	case a.settings.NoWait:
 		return a.did(out.asJSON, asked{ID: result.ID, Status: result.Status, Files: []string{}}, "%s", result.ID)
+	// A failure is refunded in whole, so there is nothing to save and nothing to account for.
 	case result.Failure != nil:
 		return explain(result.Failure)
 	}
@@ -169,7 +178,8 @@ func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out
 	return err
 }
 
-// asked is a generation as --json prints it, with the names of the files.
+// asked is what --json prints: a generation, and the names of its files, which are [] and not null if there are none.
+// Credits is what was spent, which is 0 with --no-wait, when nothing has ended yet.
 type asked struct {
 	ID      imagegen.GenerationID `json:"id"`
 	Status  imagegen.Status       `json:"status"`
@@ -177,12 +187,14 @@ type asked struct {
 	Files   []string              `json:"files"`
 }
 
-// ask sends the request, and waits for the end of asynchronous work unless --no-wait says otherwise.
+// ask sends the request, and waits for the end of asynchronous work unless --no-wait says otherwise. Both calls are
+// repeated while that can help; the errors say where the work is found if it may go on.
 func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (imagegen.Result, error) {
 	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
 	if err != nil {
 		return result, a.unanswered(err)
 	}
+	// A synchronous call has waited already, and its answer has the images.
 	if !r.Async || a.settings.NoWait {
 		return result, nil
 	}
@@ -195,7 +207,7 @@ func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (im
 }
 
 // account says on standard error what came and what it cost, so that standard output has the names of the files
-// alone.
+// alone. b is nil after asynchronous work, whose answer has no balance.
 func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
 	if len(g.Images) < g.N {
 		fmt.Fprintf(a.stderr, "%d of %d images came; the others were refunded\n", len(g.Images), g.N)
@@ -210,8 +222,9 @@ func (a *app) account(g imagegen.Generation, b *imagegen.Balance) {
 	fmt.Fprintln(a.stderr, plural(g.Credits, "credit")+left)
 }
 
-// chooseModel takes the only model if none was named. It makes the first call, so that a wrong address shows before
-// anything is charged.
+// chooseModel takes the only model if none was named, and refuses one that the service does not list. It makes the
+// first call, so that a wrong address shows before anything is charged. The list needs no key, so a wrong key shows
+// later.
 func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRequest) error {
 	models, err := s.Models(ctx)
 	if err != nil {

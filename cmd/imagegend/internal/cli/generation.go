@@ -9,12 +9,15 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
+// generation groups what an operator does with the generations of any user. Callers see and delete their own through
+// the API and the console.
 func (a *app) generation() *cobra.Command {
 	c := &cobra.Command{Use: "generation", Short: "list, show and delete generations, resolve disputes about their charge"}
 	c.AddCommand(a.generationList(), a.generationShow(), a.generationDelete(), a.generationDisputes(), a.generationResolve())
 	return parent(c)
 }
 
+// generationShow shows the prompt, so the audit trail records that somebody looked.
 func (a *app) generationShow() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show ID",
@@ -37,7 +40,8 @@ func (a *app) generationShow() *cobra.Command {
 	return c
 }
 
-// printGeneration prints one line for each field. Texts of users go through plain.
+// printGeneration prints one line for each field that people look for; --json has all fields. Texts of users go
+// through plain.
 func (a *app) printGeneration(g admin.Generation) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	line := func(name string, v any) { fmt.Fprintf(w, "%s\t%s\n", name, plain(v)) }
@@ -46,12 +50,16 @@ func (a *app) printGeneration(g admin.Generation) error {
 	line("status", g.Status)
 	line("prompt", g.Prompt)
 	line("model", g.Model)
+	// The request, and then what the policy made of it, by which the price goes.
 	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality, g.ReferenceCount))
 	line("tier", fmt.Sprintf("%s, ratio %s", g.Quality, g.AspectRatio))
 	line("credits", fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested))
-	line("retries", g.Failures) // the attempt would be misleading: a restart raises it too
+	// Not the number of the attempt: a restart raises that too.
+	line("retries", g.Failures)
+	// In UTC, as everywhere in tables; --json says so in each time.
 	line("created", when(g.CreatedAt))
 	line("completed", when(g.CompletedAt))
+	// What few generations have is left out of the others.
 	if g.Failure != "" {
 		line("failure", g.Failure)
 	}
@@ -67,11 +75,13 @@ func (a *app) printGeneration(g admin.Generation) error {
 	return w.Flush()
 }
 
+// generationDelete erases what belongs to the user: images, references and prompt. A record without them stays, with
+// its charge, or the books would not balance. A generation that is under way is refused.
 func (a *app) generationDelete() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "delete ID",
 		Short:   "erase a generation's images, references and prompt",
-		Long:    "Erases images, references and prompt of a generation that has ended, for good. The ledger keeps its entries.",
+		Long:    "Erases the images, references and prompt of a generation that has ended, for good. The ledger keeps its entries.",
 		Example: "  imagegend generation delete gen_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("ID"),
 	}
@@ -86,7 +96,7 @@ func (a *app) generationDelete() *cobra.Command {
 	return c
 }
 
-// erased is a generation of which only the ledger's entries are left.
+// erased is what generation delete prints with --json.
 type erased struct {
 	Erased string `json:"erased"` // its identifier
 }

@@ -10,12 +10,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// generationList shows no prompts, so the audit trail need not record that somebody looked. --limit bounds what is
+// read, and there is no next page: a script that wants older generations asks for more.
 func (a *app) generationList() *cobra.Command {
 	q := admin.GenerationQuery{Limit: imagegen.DefaultPageSize}
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "list the newest generations",
-		Long:  "Lists the newest generations, of one user or of all, without their prompts: generation show tells one.",
+		Long:  "Lists the newest generations, of one user or of all, without their prompts; generation show shows one with its prompt.",
 		Example: "  imagegend generation list --status failed\n" +
 			"  imagegend generation list --user alice --limit 100",
 		Args: exactly(),
@@ -31,6 +33,8 @@ func (a *app) generationList() *cobra.Command {
 			return err
 		}
 		return list(a, *asJSON, lines, []string{"ID", "USER", "STATUS", "MODEL", "IMAGES", "CREDITS", "CREATED", "COMPLETED"}, func(g admin.GenerationLine) []any {
+			// What came, of what was asked for; and what was spent, of what was charged. Nothing is spent before the
+			// end.
 			return []any{g.ID, g.User, g.Status, g.Model, fmt.Sprintf("%d of %d", g.Images, g.N),
 				fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested), when(g.CreatedAt), when(g.CompletedAt)}
 		})

@@ -12,6 +12,8 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
+// userInvite prints the link, which nobody can see again. An earlier link of the same user no longer works then.
+// Until the link is used, nothing else changes: an old password still works, and the user keeps their role.
 func (a *app) userInvite() *cobra.Command {
 	var i admin.Invitation
 	expiresIn := 72 * time.Hour
@@ -26,6 +28,7 @@ func (a *app) userInvite() *cobra.Command {
 	}
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+		// Without --operator the role stays as it is, so an operator who forgot a password stays one.
 		i.User, i.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
 		link, err := s.InviteUser(cmd.Context(), i)
 		if err != nil {
@@ -39,13 +42,13 @@ func (a *app) userInvite() *cobra.Command {
 			"link for %s (%s), shown only now; it works once, until %s UTC", i.User, link.Role, when(i.Expires))
 	})
 	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
-	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link leads nowhere")
+	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link no longer works")
 	a.settings.DataFlags(c.Flags())
 	a.settings.BaseURLFlag(c.Flags(), "address that the link begins with; without it, that of the running server")
 	return c
 }
 
-// invited is a link with whom it is for and until when it works.
+// invited is a link as --json prints it: whom it is for, and until when it works.
 type invited struct {
 	User string `json:"user"`
 	admin.Link
@@ -59,9 +62,11 @@ func (a *app) leadTo(address string) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	// A variable or a file can hold a --base-url that is meant for serve; only the flag is meant for this link.
 	case u.Host != "" && !a.sources.Given("base-url"):
 		return address, nil
 	case u.Host == "" && a.settings.BaseURL == "":
+		// The data was opened without a server, so nobody has said where the console is.
 		fmt.Fprintf(a.stderr, "no server runs here, so the link leads to %s; --base-url names another address\n", config.DefaultURL)
 	}
 	return config.Root(cmp.Or(a.settings.BaseURL, config.DefaultURL)) + u.Path, nil

@@ -9,13 +9,16 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
+// key groups what concerns API keys, by which callers use the service. Operators' programs have keys of another kind,
+// see opsKey.
 func (a *app) key() *cobra.Command {
 	c := &cobra.Command{Use: "key", Short: "create, list, limit and revoke API keys"}
 	c.AddCommand(a.keyCreate(), a.keyList(), a.keyLimit(), a.keyRevoke())
 	return parent(c)
 }
 
-// keyCreate prints the raw key, which nobody can see again.
+// keyCreate prints the raw key, which nobody can see again: the service stores a hash. A user can have many keys, so
+// that each program has one of its own, which can be limited and revoked without touching the others.
 func (a *app) keyCreate() *cobra.Command {
 	var k admin.NewKey
 	var expiresIn time.Duration
@@ -23,7 +26,7 @@ func (a *app) keyCreate() *cobra.Command {
 		Use:   "create --user NAME",
 		Short: "make an API key and print it, once",
 		Long: "Makes an API key. The key alone goes to standard output; it is stored nowhere and shown only now.\n" +
-			"What it is for goes to standard error.",
+			"Its identifier, its user and when it expires go to standard error.",
 		Example: "  export IMAGEGEND_API_KEY=$(imagegend key create --user alice)\n" +
 			"  imagegend key create --user alice --name laptop --expires-in 720h\n" +
 			"  imagegend key create --user alice --name ci --limit day=20,at-once=2",
@@ -31,6 +34,7 @@ func (a *app) keyCreate() *cobra.Command {
 	}
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		// Without --expires-in the zero time stays, which means never.
 		if expiresIn > 0 {
 			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
 		}
@@ -42,16 +46,20 @@ func (a *app) keyCreate() *cobra.Command {
 		if !made.ExpiresAt.IsZero() {
 			expiry = "expires at " + when(made.ExpiresAt) + " UTC"
 		}
+		// The raw key appears here and nowhere else, not even in the audit trail.
 		return a.handed(*asJSON, made, made.Raw, "key %s of user %s, shown only now; it %s", made.ID, k.User, expiry)
 	})
 	userFlag(c, &k.User)
 	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
+	// A key without limits can spend all that its user has.
 	limitFlag(c, &k.Limits)
 	a.settings.DataFlags(c.Flags())
 	return c
 }
 
+// keyList also lists keys that were revoked or have expired. It shows how a raw key begins, by which a user recognizes
+// it; nobody can see the rest again.
 func (a *app) keyList() *cobra.Command {
 	var user string
 	c := &cobra.Command{
@@ -68,6 +76,7 @@ func (a *app) keyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// LIMITS are in the form that --limit takes, to be copied and changed.
 		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "LIMITS"}, func(k admin.Key) []any {
 			return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
 		})
@@ -75,17 +84,19 @@ func (a *app) keyList() *cobra.Command {
 	return c
 }
 
+// keyLimit requires --limit, so that a forgotten flag does not remove all limits.
 func (a *app) keyLimit() *cobra.Command {
 	var l admin.KeyLimit
 	c := &cobra.Command{
 		Use:   "limit KEY_ID --limit LIMITS",
 		Short: "change what a key can be used for, at once",
-		Long:  "Replaces all limits of a key. What it has used so far counts.",
+		Long:  "Replaces all limits of a key. Credits that it has used so far count.",
 		Example: "  imagegend key limit key_01J9Z3NDEKTSV4RRFFQ69G5FAV --limit month=100,at-once=4\n" +
 			"  imagegend key limit key_01J9Z3NDEKTSV4RRFFQ69G5FAV --limit none",
 		Args: exactly("KEY_ID"),
 	}
 	limitFlag(c, &l.Limits)
+	// The new limits replace the old ones altogether, so there is no default to go by.
 	required(c, "limit")
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
@@ -100,6 +111,7 @@ func (a *app) keyLimit() *cobra.Command {
 	return c
 }
 
+// keyRevoke takes the identifier that list shows. A raw key in its place is refused without being repeated.
 func (a *app) keyRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke KEY_ID",

@@ -13,13 +13,15 @@ import (
 
 // limitFlag declares --limit, which key create and key limit share.
 func limitFlag(c *cobra.Command, l *admin.KeyLimits) {
-	c.Flags().Var((*limitsValue)(l), "limit", "what the key can be used for: credits in `total`, credits in a UTC day or month, requests at once, such as\n"+
-		"total=100,day=10,month=50,at-once=2; without it, or with none, no limit")
+	c.Flags().Var((*limitsValue)(l), "limit", "`limits` of the key, such as total=100,day=10,month=50,at-once=2: credits in all, in a UTC day and in a UTC month, "+
+		"and generations at once; without it, or with none, no limit")
 }
 
 // limitsValue is the value of --limit. Each occurrence adds to those before it, except none, which removes them.
+// Numbers are checked against what a limit can be when the key is made or changed.
 type limitsValue admin.KeyLimits
 
+// noLimits is the text of a key without limits.
 const noLimits = "none"
 
 // String shows the limits in the form that Set reads.
@@ -39,9 +41,10 @@ func (l *limitsValue) String() string {
 // Type names the value in help.
 func (*limitsValue) Type() string { return "limits" }
 
-// limitNames are the names in the order in which they are shown.
+// limitNames are the names of the limits, in the order in which they are shown. get and Set know each of them.
 var limitNames = []string{"total", "day", "month", "at-once"}
 
+// get returns the limit of a name; 0: no limit. The name must be one of limitNames.
 func (l *limitsValue) get(name string) int64 {
 	switch name {
 	case "total":
@@ -62,6 +65,7 @@ func (l *limitsValue) Set(s string) error {
 		return nil
 	}
 	for _, part := range strings.Split(s, ",") {
+		// A part without = has no value, which is no number.
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 1 || n > int64(imagegen.MaxCredits) {

@@ -15,18 +15,20 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// longestLine bounds a message of an agent, which is one line, in bytes.
+// longestLine bounds a message of an agent, which is one line, in bytes. Images are not in messages but in files, so a
+// megabyte is far more than a prompt takes.
 const longestLine = 1 << 20
 
-// mcp gives standard input and output to the protocol, so everything for people goes to standard error.
+// mcp runs until the agent closes standard input. Standard input and output belong to the protocol, so everything for
+// people goes to standard error.
 func (a *app) mcp() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "offer the service to an agent on this machine (Model Context Protocol)",
-		Long: "Speaks the Model Context Protocol on standard input and output, as desktop agents start their tools: they can\n" +
-			"ask for images, read what was generated, and see models, prices and the balance. With --dir they can use\n" +
-			"the files of one directory as references and save images in it; nothing is overwritten. A running service\n" +
-			"offers the same, without files, at /mcp.",
+		Long: "Speaks the Model Context Protocol on standard input and output, which is how desktop agents run their tools.\n" +
+			"Agents can ask for images, read what was generated, and see models, prices and the balance. With --dir they\n" +
+			"can use the files of one directory as references and save images in it; nothing is overwritten. A running\n" +
+			"service offers the same, without files, at /mcp.",
 		Example: "  IMAGEGEND_API_KEY=img_live_… imagegend mcp --url https://images.example.com --dir ~/Pictures\n" +
 			"  imagegend mcp --dev --dir .",
 		Args: exactly(),
@@ -68,6 +70,8 @@ func openDir(path string) (*os.Root, error) {
 // talk serves until the agent closes its side. That, and an interruption, are ordinary ends.
 func talk(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
 	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: longestLine})
+	// The context is asked, and not the error: an interruption can break off a read or a write, whose error is
+	// another.
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}

@@ -15,25 +15,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// move opens both places itself and asks no server. The locks and marks of the storages keep servers out.
+// move opens both places itself and asks no server. The storages keep servers out: with the lock of a directory, and
+// with marks at both ends until the move has ended.
 func (a *app) move() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move",
 		Short: "move everything from a data directory to a database and a bucket, or back",
-		Long: "Moves everything from where --data-dir, or --database and --images, say to an empty place, while no server runs\n" +
-			"on either. Both are audited and compared, images included, before the source is marked as moved; until then the\n" +
-			"target cannot be used, and from then on the source. A move that was broken off goes on when the same command is\n" +
-			"run again; --give-up has its source be used as before.",
+		Long: "Moves everything from the place that --data-dir, or --database and --images, name to an empty one, while no server\n" +
+			"runs on either. Both are audited and compared, images included, before the source is marked as moved. Until then the\n" +
+			"target cannot be used; from then on the source cannot. If a move is interrupted, run the same command again to\n" +
+			"finish it, or give it up with --give-up and use the source as before.",
 		Example: "  imagegend move --data-dir /var/lib/imagegend --to-database postgres://db.example.com/imagegend --to-images s3://images\n" +
 			"  imagegend move --database postgres://db.example.com/imagegend --images s3://images --to-data-dir ./data\n" +
 			"  imagegend move --data-dir /var/lib/imagegend --give-up",
 		Args: exactly(),
 	}
+	// These are flags of the command and no settings, so that neither a variable nor a file can name a target.
 	var to config.Data
 	c.Flags().StringVar(&to.DataDir, "to-data-dir", "", "`directory`, absent or empty, to move to")
 	c.Flags().StringVar(&to.Database, "to-database", "", "`address` of a PostgreSQL database to move to")
 	c.Flags().StringVar(&to.Images, "to-images", "", "`address` of a bucket to move images to, beside --to-database")
-	giveUp := c.Flags().Bool("give-up", false, "end a move that was broken off: the source is used as before, and what the target has is worthless")
+	giveUp := c.Flags().Bool("give-up", false, "end a move that was interrupted: the source can be used as before, and what the target has is worthless")
 	asJSON := jsonFlag(c, "one JSON object")
 	a.settings.DataFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
@@ -44,6 +46,7 @@ func (a *app) move() *cobra.Command {
 		switch {
 		case *giveUp && (directory || to.Database != "" || to.Images != ""):
 			return usage(cmd, "--give-up is about the source, so no target can be named with it")
+		// Only the source has to be opened: its mark says that it is being moved.
 		case *giveUp:
 			return a.giveUp(ctx, from, *asJSON)
 		case directory == (to.Database != "" || to.Images != ""):
@@ -56,7 +59,7 @@ func (a *app) move() *cobra.Command {
 	return c
 }
 
-// moved is what was moved, as --json prints it. To is "" after --give-up.
+// moved names the two ends of a move, as --json prints them. To is "" after --give-up.
 type moved struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -74,13 +77,15 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 	if err != nil {
 		return err
 	}
+	// The note opens the target in the ordinary way, which also shows that it can be used.
 	if err := noteMoved(ctx, to, m); err != nil {
 		return fmt.Errorf("everything was moved to %s, but its audit trail does not say so: %w", m.To, err)
 	}
 	return a.did(asJSON, m, "moved everything from %s to %s: serve that from now on, and remove the other once you have a backup", m.From, m.To)
 }
 
-// moveData moves everything and closes both ends: the target can be opened only afterwards. tell may be nil.
+// moveData moves everything and closes both ends, since the target can be opened for ordinary use only afterwards.
+// After an error the same command goes on from where this one stopped, or finds the source as it was. tell may be nil.
 func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Progress)) (m moved, err error) {
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
@@ -93,13 +98,14 @@ func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Prog
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	m = moved{source.Name, target.Name}
+	// Both names are resolved by now, so two spellings of one place are seen to be the same.
 	if m.From == m.To {
 		return m, fmt.Errorf("everything is in %s already; name another target", m.To)
 	}
 	return m, transfer.Run(ctx, source.End, target.End, tell)
 }
 
-// noteMoved records in the target's audit trail who moved what.
+// noteMoved records in the target's audit trail who moved what. The source cannot be written any more.
 func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	db, err := data.Open(ctx, to, data.Options{})
 	if err != nil {
@@ -108,7 +114,8 @@ func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	return errors.Join(db.Note(ctx, account.TrailRow{Act: account.ActDataMove, Before: m.From, After: m.To, Outcome: account.TrailDone}), db.Close())
 }
 
-// giveUp ends a move that broke off, so that the source can be used again.
+// giveUp ends a move that was interrupted, so that the source can be used again. The target is not touched: whatever
+// it holds, it still cannot be used.
 func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
@@ -123,8 +130,8 @@ func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {
 // toldEvery is how often progress within one step is shown.
 const toldEvery = 10 * time.Second
 
-// tellProgress returns a function that shows each new step, and how far it has got every toldEvery. It is not safe
-// for concurrent use.
+// tellProgress returns a function that shows each new step on standard error, and how far the step has got every
+// toldEvery, so that the log of a move that takes hours stays short. It is not safe for concurrent use.
 func (a *app) tellProgress() func(transfer.Progress) {
 	var step transfer.Step
 	var told time.Time

@@ -6,6 +6,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
+// openapi needs neither settings nor a server. The document is part of the program, so it describes the service of
+// this version, which need not be the version that runs. It is written as it is: it ends with a line break of its
+// own.
 func (a *app) openapi() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openapi",

@@ -10,12 +10,17 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
+// opsKey and its subcommands administer the keys of operators' programs. The interface for these programs has no such
+// calls, since a program could give itself more rights with them.
 func (a *app) opsKey() *cobra.Command {
 	c := &cobra.Command{Use: "ops-key", Short: "create, list and revoke operator keys, by which programs administer the service"}
+	// There is no command to change a key: whoever wants other scopes makes another key and revokes the first.
 	c.AddCommand(a.opsKeyCreate(), a.opsKeyList(), a.opsKeyRevoke())
 	return parent(c)
 }
 
+// opsKeyCreate prints the raw key, which nobody can see again. Unlike an API key, an operator key always expires:
+// --expires-in has a default and cannot be 0.
 func (a *app) opsKeyCreate() *cobra.Command {
 	var k admin.NewOpsKey
 	expiresIn := 90 * 24 * time.Hour
@@ -33,6 +38,7 @@ func (a *app) opsKeyCreate() *cobra.Command {
 			"  imagegend ops-key create report --scope read --expires-in 24h",
 		Args: exactly("NAME"),
 	}
+	// There is no default: whoever makes a key decides what it may do.
 	c.Flags().StringSliceVar(&k.Scopes, "scope", nil, "`scope` of the key: read, users, credits, data or all; repeatable")
 	required(c, "scope")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires")
@@ -50,6 +56,8 @@ func (a *app) opsKeyCreate() *cobra.Command {
 	return c
 }
 
+// opsKeyList also lists keys that were revoked or have expired. It shows how a raw key begins, by which an operator
+// recognizes it.
 func (a *app) opsKeyList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON array")
@@ -59,6 +67,7 @@ func (a *app) opsKeyList() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		// SCOPES are joined by commas alone: one cell, which is also what --scope takes.
 		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED", "EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
 			return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt)}
 		})
@@ -66,6 +75,7 @@ func (a *app) opsKeyList() *cobra.Command {
 	return c
 }
 
+// opsKeyRevoke takes the identifier that list shows. A raw key in its place is refused without being repeated.
 func (a *app) opsKeyRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke ID",

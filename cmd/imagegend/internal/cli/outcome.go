@@ -24,7 +24,7 @@ func (a *app) unreachable(err error) error {
 }
 
 // unanswered explains why a request for images failed. Without an answer the work may go on, and the error says where
-// to look.
+// to look: nobody knows the identifier of the generation, if there is one.
 func (a *app) unanswered(err error) error {
 	why, gone := a.gone(err)
 	if !gone {
@@ -33,11 +33,13 @@ func (a *app) unanswered(err error) error {
 	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why, a.generations())}
 }
 
-// cancelTime bounds how long an interrupted command waits for the service to cancel the generation.
+// cancelTime bounds how long an interrupted command waits for the service to cancel the generation. A second signal
+// ends the command at once.
 const cancelTime = 5 * time.Second
 
 // unwatched explains why a generation could not be watched to its end, and where it is found. If the user interrupted
-// the command, it cancels the generation first.
+// the command, it cancels the generation first: somebody who interrupts does not want to pay. A connection that broke
+// cancels nothing.
 func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.GenerationID, err error) error {
 	why, gone := a.gone(err)
 	if !gone {
@@ -50,8 +52,8 @@ func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.Gen
 	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id, a.generations(), id)}
 }
 
-// cancelled cancels a generation and reports whether that was in time. The context that was interrupted lends only
-// its values.
+// cancelled cancels a generation and reports whether that was in time. It uses the values of the context that was
+// interrupted, but a deadline of its own.
 func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.GenerationID) bool {
 	ctx, done := context.WithTimeout(context.WithoutCancel(interrupted), cancelTime)
 	defer done()
@@ -59,8 +61,8 @@ func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.Gene
 	return err == nil
 }
 
-// gone reports whether err ended the watching but not the work, and why, in plain words. In process (--dev) the work
-// ends with the command, so it never does.
+// gone reports whether err means that the command lost sight of work that may go on in the service, and if so why, in
+// plain words. In process (--dev) the work ends with the command, so gone is always false.
 func (a *app) gone(err error) (why error, gone bool) {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {
@@ -74,9 +76,11 @@ func (a *app) gone(err error) (why error, gone bool) {
 	return nil, false
 }
 
+// generations returns the address at which a caller finds what they have asked for.
 func (a *app) generations() string { return a.settings.URL + "/api/v1/generations" }
 
-// unsaved says where images are that were charged for but not saved.
+// unsaved returns the error for images that were charged for but not saved. It names their addresses, except with
+// --dev, where they are lost but cost nothing. images are those from the first that could not be saved.
 func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error) error {
 	if a.settings.Dev {
 		return fmt.Errorf("the images could not be saved: %w", explain(err))
@@ -92,8 +96,8 @@ func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error)
 	return &exit{ExitError, fmt.Errorf("generation %s was charged, but not all could be saved: %w; get the rest at %s", g.ID, why, strings.Join(addresses, " "))}
 }
 
-// explain words an error of the service for people: without its code, and with what to do where that is known. Other
-// errors are returned as they are.
+// explain puts an error of the service into words for people: without its code, and with what to do where that is
+// known. Other errors, and nil, are returned as they are.
 func explain(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {

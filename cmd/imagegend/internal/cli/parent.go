@@ -10,7 +10,7 @@ import (
 )
 
 // parent makes a command that only has subcommands refuse everything else. cobra would show its help and report
-// success, so a script would not notice a misspelt command.
+// success, so a script would not notice a misspelt command. Only imagegend on its own shows its help.
 func parent(c *cobra.Command) *cobra.Command {
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -20,17 +20,17 @@ func parent(c *cobra.Command) *cobra.Command {
 		case !c.HasParent():
 			return c.Help()
 		}
-		return fmt.Errorf("%s what? there are %s", c.CommandPath(), strings.Join(subcommands(c), ", "))
+		return fmt.Errorf("%s needs a command: %s", c.CommandPath(), strings.Join(subcommands(c), ", "))
 	}
 	return c
 }
 
-// unknownCommand names the nearest subcommand.
+// unknownCommand returns the error of a subcommand that does not exist. It names the nearest one, if any is near.
 func unknownCommand(of *cobra.Command, name string) error {
 	return fmt.Errorf("unknown command %q for %s%s", name, of.CommandPath(), nearest.Hint(name, subcommands(of)))
 }
 
-// subcommands lists the commands that help shows.
+// subcommands lists the names of the commands that help shows, which leaves out hidden and deprecated ones.
 func subcommands(c *cobra.Command) (names []string) {
 	for _, sub := range c.Commands() {
 		if sub.IsAvailableCommand() {
@@ -40,7 +40,8 @@ func subcommands(c *cobra.Command) (names []string) {
 	return names
 }
 
-// strictDefaults makes the commands that cobra adds, help and completion, follow the rules of all others.
+// strictDefaults makes the commands that cobra adds, help and completion, follow the rules of all others. cobra would
+// add them only when it reads a command line, so they are added here, where they can be changed.
 func strictDefaults(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -54,7 +55,8 @@ func strictDefaults(root *cobra.Command) {
 	}
 }
 
-// help shows the help of the command that the arguments name. Unlike cobra's it is an error if there is none.
+// help shows the help of the command that the arguments name. Unlike cobra's help command, it returns an error if
+// there is no such command.
 func help(c *cobra.Command, args []string) error {
 	topic, rest, err := c.Root().Find(args)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// tries is how often a call is made in a row before it is given up.
+	// tries is how many failures in a row end the repetitions.
 	tries = 5
-	// lasting is how long a call takes at least that reached the service: longer than any pause, and than an attempt
-	// to connect to nobody. If such a call breaks off, the count of tries begins anew.
+	// lasting tells a call that reached the service from one that reached nobody: no attempt to connect takes that
+	// long. If a call that lasted longer breaks off, the count of failures begins anew.
 	lasting = time.Minute
-	// patience is how long a call is repeated while another with the same key is being answered: longer than the 800
-	// seconds that a synchronous generation can take.
+	// patience is how long a call is repeated while another with the same idempotency key is being answered: longer
+	// than the 800 seconds that a synchronous generation can take.
 	patience = 15 * time.Minute
 )
 
 // persist repeats a call until it is answered for good; the call must be safe to repeat. A broken connection, an
-// overloaded service and a call that still runs under the same key are no such answers. Between tries it waits for as
+// overloaded service and a call that still runs under the same key are no such answers. Between calls it waits for as
 // long as the service asks, and at least half a second, which doubles with each failure. If ctx ends while it waits,
-// its error is that of ctx.
+// its error is that of ctx. A call that keeps failing returns its last error.
 func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
 	began := time.Now()
 	for failed := 0; ; {
@@ -30,10 +30,13 @@ func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		t, err := call()
 		e, ok := errors.AsType[*imagegen.Error](err)
 		switch {
+		// Success, or an error that came from no service, such as that of a context.
 		case !ok:
 			return t, err
+		// The first call is still being answered. That is no failure, so it is not counted.
 		case e.Code == imagegen.CodeIdempotencyKeyInUse && time.Since(began) < patience:
 		case e.Code == imagegen.CodeOverloaded || e.Code == imagegen.CodeInternal:
+			// The service was there for long, so it is worth more patience than one that never answered.
 			if time.Since(tried) > lasting {
 				failed = 0
 			}

@@ -9,17 +9,18 @@ import (
 	"path/filepath"
 )
 
-// place is a file under way to where an image belongs. What was there before is replaced only by a whole image.
-// finish must be called.
+// place is the file that an image is written to. It has a temporary name where it is to replace another file, so that
+// only a whole image replaces what was there before. finish must be called.
 type place struct {
 	*os.File
-	name string // name to show
+	name string // the name that the user knows, for output and errors
 	over string // what the file is renamed to in the end; "": it has its name already
-	ours bool   // it was made for this image, and is removed after an error
+	ours bool   // the file was made for this image, and is removed after an error
 }
 
 // finish closes the file and, if err is nil, gives it its name. After an error it removes the file, unless it existed
-// before.
+// before. It returns err, joined with what else went wrong. The file is not flushed: after a crash of the machine the
+// image can be fetched again.
 func (p place) finish(err error) error {
 	err = errors.Join(err, p.Close())
 	if err == nil && p.over != "" {
@@ -33,8 +34,8 @@ func (p place) finish(err error) error {
 	return err
 }
 
-// replacing makes a file beside the named one, to take its place with the same permissions. A pipe or a device cannot
-// be replaced and is written to. A symbolic link stays: what it leads to is replaced.
+// replacing makes a file in the directory of the named one, to take its place with the same permissions. A pipe or a
+// device cannot be replaced and is written to. A symbolic link stays: the file that it leads to is replaced.
 func replacing(name string) (place, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -59,8 +60,8 @@ func replacing(name string) (place, error) {
 	return p, nil
 }
 
-// linkEnd follows symbolic links to the file that they mean, which need not exist. The caller has used os.Stat, which
-// refuses a circle of links, so the recursion ends.
+// linkEnd follows symbolic links to the file that they mean. That file need not exist, which is why EvalSymlinks does
+// not suffice. The caller has used os.Stat, which refuses a circle of links, so the recursion ends.
 func linkEnd(name string) string {
 	if end, err := filepath.EvalSymlinks(name); err == nil {
 		return end

@@ -17,12 +17,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// jsonFlag declares --json; what completes "print …" in its help.
+// jsonFlag declares --json. what completes its help, which begins with "print".
 func jsonFlag(cmd *cobra.Command, what string) *bool {
 	return cmd.Flags().Bool("json", false, "print "+what)
 }
 
-// list prints a listing: one JSON array, never null, or a table with a line for each element.
+// list prints a listing: one JSON array, never null, or a table with a line for each element. line returns the cells
+// of an element, one for each column of header. Every cell goes through plain, so no text of a user reaches the
+// terminal as it is.
 func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
 	if asJSON {
 		// A nil slice would be null in JSON.
@@ -31,6 +33,7 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 		}
 		return printJSON(a.stdout, elements)
 	}
+	// Spaces between columns, and not tabs, which a terminal would align in its own way.
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(header, "\t"))
 	for _, e := range elements {
@@ -45,7 +48,8 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 	return w.Flush()
 }
 
-// did prints what a command has changed: with --json v as one object, else a line for people.
+// did prints what a command has changed: with --json v as one object, else a line for people, which line and args make
+// as in fmt.Printf. Text of users among args must go through plain.
 func (a *app) did(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -54,8 +58,8 @@ func (a *app) did(asJSON bool, v any, line string, args ...any) error {
 	return err
 }
 
-// handed prints what another program takes over, such as a key: on standard output it stands alone, so that $(…)
-// catches it, and a note of what it is goes to standard error. With --json it is one object.
+// handed prints what another program takes over, such as a key. It stands alone on standard output, so that $(…) in a
+// shell gets nothing else, and a note of what it is goes to standard error. With --json v is printed as one object.
 func (a *app) handed(asJSON bool, v any, alone, note string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
@@ -73,8 +77,8 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// plain shows a value on one line of a terminal. Text of users can hold line breaks, and escape sequences that the
-// terminal would obey, and is quoted then.
+// plain returns a value as text that stays on one line of a terminal. Text of users can hold line breaks, or escape
+// sequences that the terminal would obey; such a text is quoted.
 func plain(v any) string {
 	s := fmt.Sprint(v)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
@@ -84,7 +88,7 @@ func plain(v any) string {
 	return s
 }
 
-// plural counts things: "1 credit", "2 credits".
+// plural counts things: "1 credit", "2 credits". thing must be a noun that takes an s.
 func plural[N int | imagegen.Credits](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -92,7 +96,7 @@ func plural[N int | imagegen.Credits](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// when shows a time in a table, in UTC.
+// when returns a time for a table or a sentence, in UTC; a dash for the zero time.
 func when(t admin.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -100,7 +104,7 @@ func when(t admin.Time) string {
 	return t.UTC().Format(time.DateTime)
 }
 
-// orDash shows what may be empty in a table.
+// orDash returns a dash in place of an empty text, so that no cell of a table is empty.
 func orDash(s string) string {
 	if s == "" {
 		return "-"

@@ -12,21 +12,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// provider groups what can be done with upstreams without a server. So far that is one command.
 func (a *app) provider() *cobra.Command {
 	c := &cobra.Command{Use: "provider", Short: "check the upstreams behind the models"}
 	c.AddCommand(a.providerCheck())
 	return parent(c)
 }
 
+// providerCheck reads the models as serve would, and sends what a Prober sends: no upstream is asked for an image.
 func (a *app) providerCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [MODEL]",
 		Short: "ask every upstream whether it answers and takes the key, and show what the models can do",
 		Long: "Reads the models and asks the upstream of each, or of one, whether it answers, takes the key and has the\n" +
-			"model. Nothing is generated and nothing costs. Exit status 1 says that a model is not ready.",
+			"model. Nothing is generated or charged. Exit status 1 says that a model is not ready.",
 		Example: "  imagegend provider check\n" +
 			"  imagegend provider check --models models.yaml gpt-image-2",
 		Args: func(cmd *cobra.Command, args []string) error {
+			// No argument means all models; the error for two is that of exactly.
 			if len(args) == 0 {
 				return nil
 			}
@@ -62,9 +65,11 @@ func (a *app) providerCheck() *cobra.Command {
 }
 
 // modelsFile returns where serve takes its models from: a file, or catalog.Fake with --dev. If there is none, the
-// error shows the choices. Test pictures are never the fallback, since they are charged for.
+// error shows the choices. Without --dev test pictures are never the fallback, since they would be charged for. The
+// file that is named need not exist; catalog.Load finds out.
 func (a *app) modelsFile() (string, error) {
 	file, err := a.sources.ModelsFile(a.settings.Models)
+	// The first case has nothing to add: a file was named or found, or cannot be used.
 	switch {
 	case file != "" || err != nil:
 	case a.settings.Dev:
@@ -76,16 +81,17 @@ func (a *app) modelsFile() (string, error) {
 	return file, err
 }
 
-// models returns the models that serve would offer.
+// models returns the models of serve, retired ones included. Each call makes new providers.
 func (a *app) models() ([]engine.Model, error) {
 	file, err := a.modelsFile()
 	if err != nil {
 		return nil, err
 	}
+	// Without AllowCrash: no prompt is sent from here.
 	return catalog.Load(file, catalog.Options{})
 }
 
-// only returns the check of one model.
+// only returns the check of one model. The error for a model that does not exist names those that do.
 func only(checks []*check, model string) ([]*check, error) {
 	var ids []string
 	for _, c := range checks {
@@ -97,6 +103,7 @@ func only(checks []*check, model string) ([]*check, error) {
 	return nil, fmt.Errorf("there is no model %q; there are: %s", model, strings.Join(ids, ", "))
 }
 
+// showChecks prints a block of lines for each check, or one JSON array.
 func (a *app) showChecks(checks []*check, asJSON bool) error {
 	if asJSON {
 		return printJSON(a.stdout, checks)
@@ -110,10 +117,13 @@ func (a *app) showChecks(checks []*check, asJSON bool) error {
 	return nil
 }
 
+// show prints a check for people. Everything but the state of the upstream comes from the models file and the
+// provider's own description, so it is shown also if the upstream did not answer.
 func (c *check) show(w io.Writer) {
 	line := func(name, text string) {
 		fmt.Fprintf(w, "  %-11s %s\n", name, text)
 	}
+	// Callers do not see a retired model. Work that was accepted for it still needs its upstream.
 	hidden := ""
 	if c.Retired {
 		hidden = ", retired"
@@ -121,6 +131,7 @@ func (c *check) show(w io.Writer) {
 	fmt.Fprintf(w, "%s by %s%s\n", c.Model, c.Provider, hidden)
 	line("upstream", c.state())
 	var prices []string
+	// A tier without a price is not on offer, and not among them.
 	for _, t := range c.Tiers {
 		prices = append(prices, fmt.Sprintf("%s for %s", t, plural(c.Credits[t], "credit")))
 	}
@@ -135,7 +146,7 @@ func (c *check) show(w io.Writer) {
 	line("at once", fmt.Sprintf("up to %s", plural(c.MaxConcurrent, "attempt")))
 }
 
-// state words what is known of the upstream.
+// state returns in words what is known of the upstream.
 func (c *check) state() string {
 	switch {
 	case !c.OK:
@@ -150,7 +161,8 @@ func (c *check) state() string {
 	return "ready: it answers and accepts what is configured"
 }
 
-// verdict is an error if a model is not ready, for the exit status.
+// verdict returns an error if a model is not ready, for the exit status. A model that could not be confirmed counts as
+// ready.
 func verdict(checks []*check) error {
 	bad := 0
 	for _, c := range checks {

@@ -9,6 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// quote makes its request as generate does, so that both refuse the same. It checks that reference images can be
+// read, and does not send them.
 func (a *app) quote() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quote PROMPT",
@@ -40,7 +42,8 @@ func (a *app) quote() *cobra.Command {
 	return c
 }
 
-// price asks for a quote. Nothing is charged, so an interruption needs no advice.
+// price asks for a quote. Nothing is charged, so after an interruption there is nothing to say about work that goes
+// on.
 func (a *app) price(ctx context.Context, s imagegen.Service, r imagegen.GenerateRequest) (imagegen.Quote, error) {
 	if err := chooseModel(ctx, s, &r); err != nil {
 		return imagegen.Quote{}, a.unreachable(err)
@@ -52,7 +55,8 @@ func (a *app) price(ctx context.Context, s imagegen.Service, r imagegen.Generate
 	return q, explain(err)
 }
 
-// quoted is a quote as --json prints it.
+// quoted is a quote as --json prints it. AspectRatio and Quality are what the policy made of the size and quality
+// that were asked for; Quality is the tier, by which the price goes. Credits is the price of all N images.
 type quoted struct {
 	Model       string           `json:"model"`
 	AspectRatio imagegen.Ratio   `json:"aspect_ratio"`
@@ -62,6 +66,8 @@ type quoted struct {
 	Balance     imagegen.Credits `json:"balance"`
 }
 
+// inWords returns a quote as a sentence. A balance that is too low is part of it, and no error: the question was
+// answered.
 func inWords(q imagegen.Quote) string {
 	words := fmt.Sprintf("%s for %s of %s, %s in %s; the account has %d", plural(q.Credits, "credit"), plural(q.N, "image"), q.Model, q.Ratio, q.Tier, q.Balance.Credits)
 	if q.Balance.Credits < q.Credits {

@@ -10,11 +10,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// reference is a reference image in a file. It is opened when it is sent, again for each repetition of the call.
+// reference is a reference image in a file, which is opened when it is sent. A file that was changed since
+// openReference checked it is sent as it is then.
 type reference struct{ path string }
 
-// openReference checks what can be checked without reading the file, so that a mistake shows before anything is asked
-// for.
+// openReference opens nothing yet. It checks what can be checked without reading the file, so that a mistake shows
+// before anything is asked for.
 func openReference(path string) (reference, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -28,8 +29,7 @@ func openReference(path string) (reference, error) {
 	return reference{path}, nil
 }
 
-// Open implements imagegen.Reference.
-// Open may be called more than once, since a call can be repeated.
+// Open implements imagegen.Reference. It opens the file anew each time, so a call can be repeated.
 func (r reference) Open(context.Context) (io.ReadCloser, error) { return os.Open(r.path) }
 
 // Name is what the service calls the image in its errors.

@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
-// The groups of commands, as the help shows them.
+// The identifiers of the groups in which the help of imagegend shows the commands. root gives them their titles.
 const (
 	groupUse   = "use"
 	groupUsers = "users"
@@ -28,12 +28,14 @@ func (a *app) root() *cobra.Command {
   imagegend user create alice --credits 1000   add a user, beside the running server
   imagegend key create --user alice            make an API key
   imagegend generate "a fox in the snow"       ask for an image`,
+		// Run prints the error, in one line; cobra would print the whole usage with it.
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Version:       thisVersion().String(),
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if a.sources, err = config.Load(cmd.Flags()); err != nil {
+				// Status 1 and not 2: a file or a variable can be wrong while the command line is right.
 				return &exit{ExitError, err}
 			}
 			a.warnings = config.Misspelt(os.Environ())
@@ -48,13 +50,16 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	// cobra would put the name of the program before it, which String has already.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "show the version")
 	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Service:"}, &cobra.Group{ID: groupUsers, Title: "Users and credits:"},
 		&cobra.Group{ID: groupData, Title: "Data:"})
+	// --config is a flag of every command; all other flags belong to the commands that use them.
 	config.DeclareFile(root.PersistentFlags())
 	root.SetUsageFunc(showUsage)
 	root.SetFlagErrorFunc(flagError)
+	// A shell offers files wherever a command does not say what else it takes.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
 	add(root, groupUse, a.serve(), a.generate(), a.quote(), a.mcp(), a.provider(), a.doctor())
 	add(root, groupUsers, a.user(), a.key(), a.credit(), a.usage(), a.opsKey())
@@ -65,6 +70,7 @@ func (a *app) root() *cobra.Command {
 	return parent(root)
 }
 
+// add adds commands to a group of the help; the group "" is that of all others.
 func add(to *cobra.Command, group string, commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.GroupID = group

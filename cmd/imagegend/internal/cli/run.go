@@ -27,8 +27,8 @@ import (
 // The exit statuses. Scripts rely on them.
 const (
 	ExitOK         = 0
-	ExitError      = 1
-	ExitUsage      = 2
+	ExitError      = 1  // the command was carried out and failed, or a configuration is wrong
+	ExitUsage      = 2  // the command line makes no sense; nothing was done
 	ExitViolations = 3  // an audit found something
 	ExitDisk       = 74 // the disk failed under a commit; sysexits.h calls it EX_IOERR
 )
@@ -39,9 +39,9 @@ type app struct {
 	stdout, stderr io.Writer
 
 	settings config.Settings
-	sources  *config.Sources
-	warnings []string
-	running  bool // the command line was understood, and its action runs
+	sources  *config.Sources // where the settings come from
+	warnings []string        // variables that look like misspelt settings
+	running  bool            // the command line was understood, and its action runs
 }
 
 // Run runs one command and returns its exit status. Errors go to stderr. When ctx ends, the command ends in order: a
@@ -71,7 +71,8 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-// exit is an error with an exit status of its own.
+// exit is an error with an exit status of its own. Run adds no hint at --help to it, and does not shorten it to
+// "interrupted".
 type exit struct {
 	code int
 	err  error
@@ -80,7 +81,8 @@ type exit struct {
 func (e *exit) Error() string { return e.err.Error() }
 func (e *exit) Unwrap() error { return e.err }
 
-// usage returns the error of a command line that cannot be meant.
+// usage returns the error of a command line that was understood but makes no sense: exit status 2, with a hint at the
+// help of cmd.
 func usage(cmd *cobra.Command, format string, args ...any) error {
 	return &exit{ExitUsage, fmt.Errorf(format+"; see %s --help", append(args, cmd.CommandPath())...)}
 }

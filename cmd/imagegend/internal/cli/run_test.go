@@ -35,7 +35,7 @@ func TestWrongUsage(t *testing.T) {
 		want []string
 	}{
 		{"serv", []string{`unknown command "serv"`, `did you mean "serve"`, "imagegend --help"}},
-		{"user", []string{"imagegend user what?", "create", "disable"}},
+		{"user", []string{"imagegend user needs a command", "create", "disable"}},
 		{"user bogus", []string{`unknown command "bogus"`, "imagegend user --help"}},
 		{"sevre --dev", []string{`unknown command "sevre" for imagegend; did you mean "serve"?; see imagegend --help`}},
 		{"user lsit --json", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
@@ -88,7 +88,7 @@ func TestWrongUsage(t *testing.T) {
 		{"serve --console=maybe", []string{`"maybe" for "--console" flag: write true or false;`}},
 		{"help bogus", []string{`unknown command "bogus" for imagegend;`}},
 		{"help user lsit", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
-		{"completion", []string{"imagegend completion what?", "zsh"}},
+		{"completion", []string{"imagegend completion needs a command", "zsh"}},
 		{"completion tcsh", []string{`unknown command "tcsh"`}},
 		{"generate", []string{"PROMPT is missing"}},
 		{"generate a fox", []string{`"fox"`, "quotes"}},

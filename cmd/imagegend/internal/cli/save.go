@@ -23,7 +23,8 @@ func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generatio
 	return files, nil
 }
 
-// saveImage opens image number i of n and writes it. Opening is repeated if the connection fails; reading is not.
+// saveImage opens image number i of n and writes it. Opening is repeated if the connection fails. Reading is not; the
+// error then tells the user where to get the image.
 func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i, n int) (name string, err error) {
 	file, err := persist(ctx, func() (*imagegen.ImageFile, error) { return s.OpenImage(ctx, id) })
 	if err != nil {
@@ -33,7 +34,8 @@ func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.Ima
 	return a.write(file, t, i, n)
 }
 
-// write copies an image to its target. It notes, without failing, that the name's extension does not fit the image.
+// write copies an image to its target and returns the name of the file; "" for standard output. An extension that does
+// not fit the image is worth a note on standard error, and no error.
 func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string, err error) {
 	if t.stdout {
 		_, err := io.Copy(a.stdout, image)
@@ -44,11 +46,12 @@ func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string,
 		return "", err
 	}
 	_, err = io.Copy(f, image)
-	// Only here does the image get its name, and with it a former one is replaced.
+	// Only here does the image get its name, and replace a file that was there before.
 	if err = f.finish(err); err != nil {
 		return "", err
 	}
-	// The image is written as it is: the extension is a wish that the model need not have followed.
+	// The image is written as it came. The extension is the user's choice and asks the model for nothing;
+	// --output-format does.
 	if ext := filename.Extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
 		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}

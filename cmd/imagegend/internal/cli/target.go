@@ -13,17 +13,18 @@ import (
 	"github.com/imagegend/imagegend/internal/filename"
 )
 
-// target is where images go.
+// target is where images go. The names of the files are made as the images come: without -o by the first free name,
+// and without an extension by the type of the image.
 type target struct {
-	stdout bool
+	stdout bool   // to standard output; then no other field is set
 	base   string // path without number and extension
 	ext    string // extension that was asked for; "": by the type of the image
 	asJSON bool   // names are printed at the end, as JSON
 	chosen bool   // -o named it: an existing file is replaced
 }
 
-// newTarget decides where images go, and refuses what cannot work before it is paid for: it makes and removes files
-// for a try.
+// newTarget decides where images go. It refuses what cannot work before anything is charged. To find out, it makes
+// files beside the targets and removes them; the targets themselves it does not change.
 func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	o := a.settings.Output
 	switch {
@@ -34,6 +35,7 @@ func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	case o == "-":
 		return target{stdout: true}, nil
 	case o == "":
+		// Any free name will do, so only the directory has to be tried.
 		return target{base: filename.OfPrompt(prompt)}, tryDirectory(".")
 	}
 	if info, err := os.Stat(filepath.Dir(o)); err != nil || !info.IsDir() {
@@ -61,7 +63,8 @@ func (t target) try(n int) error {
 	return nil
 }
 
-// tryFile checks that a file can be written or replaced, without changing it.
+// tryFile checks that a file can be written or replaced, without changing it. A regular file must be writable
+// although a new file takes its place: who protects a file does not want it replaced.
 func tryFile(name string) error {
 	info, err := os.Stat(name)
 	switch {
@@ -81,6 +84,7 @@ func tryFile(name string) error {
 	return nil
 }
 
+// tryOpen opens a file for writing, without truncating it, and closes it again.
 func tryOpen(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -109,7 +113,8 @@ func reason(err error) error {
 	return err
 }
 
-// name returns the file of image number i of n where -o named one.
+// name returns the file of image number i of n where -o named one: the name itself, or one with the number before the
+// extension if there are several images.
 func (t target) name(i, n int, ext string) string {
 	if n == 1 {
 		return t.base + ext
@@ -117,7 +122,8 @@ func (t target) name(i, n int, ext string) string {
 	return fmt.Sprintf("%s-%d%s", t.base, i, ext)
 }
 
-// create makes the file of image number i of n, whose type is known only now.
+// create makes the file of image number i of n, whose type is known only now. Without -o it takes the first free
+// name, so the numbers of several images can have gaps.
 func (t target) create(i, n int, mediaType string) (place, error) {
 	ext := t.ext
 	if ext == "" {
@@ -133,8 +139,8 @@ func (t target) create(i, n int, mediaType string) (place, error) {
 	return place{File: f, name: f.Name(), ours: true}, nil
 }
 
-// createFree makes a file under the first free name. O_EXCL decides, so that two commands at once do not take the
-// same.
+// createFree makes a file under the first free name. O_EXCL decides what is free, so that two commands at once do not
+// take the same name.
 func (t target) createFree(i, n int, ext string) (*os.File, error) {
 	if n == 1 {
 		if f, err := createNew(t.base + ext); !errors.Is(err, fs.ErrExist) {
@@ -149,7 +155,7 @@ func (t target) createFree(i, n int, ext string) (*os.File, error) {
 	}
 }
 
-// createNew makes a file that did not exist; else fs.ErrExist.
+// createNew makes a file. If there is one of that name, it returns an fs.ErrExist.
 func createNew(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // isTerminal reports whether somebody may be looking at what is written to w. A character device is taken for a
-// terminal, except for the null device.
+// terminal, except for the null device, which is one too. A file, a pipe and a Writer of a test are none. A wrong
+// answer costs little: a line of progress too many, or an output that is refused.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -14,7 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// trail can list millions of rows, so it prints them as they come; only the table waits for all of them.
+// trail can list millions of rows, so it prints them as they come; only the table waits for all of them. --json
+// therefore prints an object for each row, and not one array as other listings do.
 func (a *app) trail() *cobra.Command {
 	var q admin.TrailQuery
 	var limit int
@@ -31,6 +32,7 @@ func (a *app) trail() *cobra.Command {
 	}
 	c.Flags().StringVar(&q.Actor, "actor", "", "only acts of this `name`, identifier, or way and name such as console:olivia")
 	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
+	// A name is looked up among the users that exist. Everything else is taken for an identifier.
 	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
 	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
@@ -49,11 +51,13 @@ func (a *app) trail() *cobra.Command {
 	return c
 }
 
-// eachTrailRow shows rows as they are read, page by page, since there may be very many. limit 0 shows all.
+// eachTrailRow calls show for each row as it is read, page by page, since there may be very many. limit 0 shows all.
+// After an error, show has had the rows before it.
 func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
 	for shown := 0; ; {
 		q.Limit = account.MaxTrailPage
 		if limit > 0 {
+			// The last page is only as long as what is left.
 			q.Limit = min(q.Limit, limit-shown)
 		}
 		p, err := s.Trail(cmd.Context(), q)
@@ -72,7 +76,8 @@ func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit
 	}
 }
 
-// trailLines prints one JSON object a line, so that any number of rows can be read as a stream.
+// trailLines prints one JSON object on each line, so that any number of rows can be read as a stream. flush does
+// nothing.
 func (a *app) trailLines() (show func(admin.TrailRow) error, flush func() error) {
 	e := json.NewEncoder(a.stdout)
 	e.SetEscapeHTML(false)
@@ -82,6 +87,7 @@ func (a *app) trailLines() (show func(admin.TrailRow) error, flush func() error)
 // trailTable holds all rows until flush: the widths of the columns depend on them.
 func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	// OF is the user whose the target is: for a key, its owner.
 	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
 	return func(r admin.TrailRow) error {
 		// Names, addresses and what an act wrote come from people, so each cell goes through plain.
@@ -94,8 +100,10 @@ func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error)
 	}, w.Flush
 }
 
+// actor returns who acted, in the form that --actor takes, such as console:olivia.
 func actor(r admin.TrailRow) string { return account.Actor{Via: r.Via, Name: r.Actor}.String() }
 
+// outcome returns how an act ended. A row for failed sign-ins counts those of a minute.
 func outcome(r admin.TrailRow) string {
 	if r.Count > 1 {
 		return fmt.Sprintf("%s, %d times", r.Outcome, r.Count)
@@ -103,7 +111,7 @@ func outcome(r admin.TrailRow) string {
 	return string(r.Outcome)
 }
 
-// parseSince reads a point in time, or how long ago it was.
+// parseSince reads a point in time, or how long before now it was.
 func parseSince(s string) (time.Time, error) {
 	if d, err := time.ParseDuration(s); err == nil && d > 0 {
 		return time.Now().Add(-d), nil

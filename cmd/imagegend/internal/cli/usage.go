@@ -14,7 +14,7 @@ import (
 const helpWidth = 110
 
 // showUsage prints how a command is called, in place of cobra's template: examples, subcommands by group, and flags
-// by group.
+// by group. cobra prints the description of the command before it.
 func showUsage(c *cobra.Command) error {
 	w := c.OutOrStderr()
 	line := c.UseLine()
@@ -26,6 +26,7 @@ func showUsage(c *cobra.Command) error {
 		fmt.Fprintf(w, "\nExamples:\n%s\n", c.Example)
 	}
 	showCommands(w, c)
+	// Settings first, by their groups; then the flags that belong to this command alone.
 	for _, group := range config.Groups() {
 		showFlags(w, group, c, func(f *pflag.Flag) bool { return config.Group(f) == group })
 	}
@@ -38,12 +39,20 @@ func showUsage(c *cobra.Command) error {
 
 // showCommands prints the subcommands by group. A group without any has no title.
 func showCommands(w io.Writer, c *cobra.Command) {
-	groups := append(c.Groups(), &cobra.Group{Title: "Other:"})
-	for _, g := range groups {
+	// Only imagegend itself groups its commands.
+	rest := &cobra.Group{Title: "Commands:"}
+	if len(c.Groups()) > 0 {
+		rest.Title = "Other:"
+	}
+	width := 12
+	for _, sub := range c.Commands() {
+		width = max(width, len(sub.Name()))
+	}
+	for _, g := range append(c.Groups(), rest) {
 		title := "\n" + g.Title + "\n"
 		for _, sub := range c.Commands() {
 			if sub.GroupID == g.ID && sub.IsAvailableCommand() {
-				fmt.Fprintf(w, "%s  %-12s %s\n", title, sub.Name(), sub.Short)
+				fmt.Fprintf(w, "%s  %-*s %s\n", title, width, sub.Name(), sub.Short)
 				title = ""
 			}
 		}
@@ -61,6 +70,7 @@ func showFlags(w io.Writer, title string, c *cobra.Command, in func(*pflag.Flag)
 			return
 		}
 		shown := *f
+		// The variable stands with the flag, so that nobody has to derive its name.
 		if env := config.Variable(f); env != "" {
 			shown.Usage += " [$" + env + "]"
 		}

@@ -12,13 +12,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// usage checks neither the days nor the groups beyond their form: the engine knows the rules, and its error names
+// what is wrong.
 func (a *app) usage() *cobra.Command {
 	q := admin.UsageQuery{}
 	var by string
 	c := &cobra.Command{
 		Use:   "usage --user NAME",
 		Short: "sum up what a user was charged, by day, model and key",
-		Long:  "Sums up what a user was charged, on the last 30 days or on those that are named. A charge and what comes back of it count on the day of the charge, in UTC.",
+		Long: "Sums up what a user was charged, on the last 30 days or from --from to --to. A refund counts on the day of its\n" +
+			"charge. Days are those of UTC.",
 		Example: "  imagegend usage --user alice\n" +
 			"  imagegend usage --user alice --from 2026-01-01 --to 2026-01-31 --by key,model",
 		Args: exactly(),
@@ -26,10 +29,11 @@ func (a *app) usage() *cobra.Command {
 	userFlag(c, &q.User)
 	c.Flags().Var((*dayValue)(&q.From.Time), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
 	c.Flags().Var((*dayValue)(&q.To.Time), "to", "the last `day`, which is included; without it, today")
-	c.Flags().StringVar(&by, "by", "day", "what to tell apart, of day, model and key, with commas between; none is one sum")
+	c.Flags().StringVar(&by, "by", "day", "`groups` to sum up by: day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
 	a.settings.DataFlags(c.Flags())
 	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		// No group at all is one row with the sums of everything.
 		if q.By = nil; by != "none" {
 			for _, g := range strings.Split(by, ",") {
 				q.By = append(q.By, imagegen.UsageGroup(strings.TrimSpace(g)))
@@ -51,7 +55,8 @@ func (a *app) usage() *cobra.Command {
 	return c
 }
 
-// usageCells is a line of the table: only what the rows are grouped by, then the sums.
+// usageCells returns a line of the table: only what the rows are grouped by, in the order of the header, then the
+// sums.
 func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
 	if slices.Contains(by, imagegen.UsageByDay) {
 		cells = append(cells, r.Day.Format(time.DateOnly))
@@ -62,9 +67,12 @@ func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
 	if slices.Contains(by, imagegen.UsageByKey) {
 		cells = append(cells, orNone(r.Key))
 	}
+	// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges hold
+	// the rest.
 	return append(cells, r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
 }
 
+// orNone returns a dash for nil: work that no key asked for, such as that of the console, has no key.
 func orNone[S ~string](s *S) string {
 	if s == nil {
 		return "-"
@@ -72,7 +80,8 @@ func orNone[S ~string](s *S) string {
 	return string(*s)
 }
 
-// dayValue is the value of a flag: a day in UTC. The zero day means that none was given.
+// dayValue is the value of a flag: a day, as its midnight in UTC. The zero day means that none was given, and help
+// then shows no default.
 type dayValue time.Time
 
 // String shows the day.

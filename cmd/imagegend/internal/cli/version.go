@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version describes the program. Revision is "" in a build without its repository.
+// version describes the program. Revision is the commit that it was built from, "" in a build without the repository.
 type version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision"`
@@ -17,12 +17,13 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
+// String returns the line that --version prints.
 func (v version) String() string {
 	return fmt.Sprintf("imagegend %s %s %s", v.Version, v.Go, v.Platform)
 }
 
 // released is the version of a release, set by the linker (deploy/release): a release is built without version
-// control.
+// control, so the build information does not have it. "" in every other build. The linker finds it by its path.
 var released string
 
 // thisVersion prefers the version of a release, then that of the module, such as of go install, then "devel".
@@ -36,6 +37,7 @@ func thisVersion() version {
 	if released == "" && info.Main.Version != "(devel)" {
 		v.Version = cmp.Or(info.Main.Version, v.Version)
 	}
+	// A build from a checkout has the revision, unless it was made with -buildvcs=false.
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" {
 			v.Revision = s.Value
@@ -44,7 +46,7 @@ func thisVersion() version {
 	return v
 }
 
-// version is also --version, in one line.
+// version prints what --version prints, or all of it as JSON, for reports of bugs.
 func (a *app) version() *cobra.Command {
 	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")

@@ -10,8 +10,8 @@ import (
 // Data says where the data lies: in a directory of one machine, or in a database and an object store that several
 // machines share.
 type Data struct {
-	// DataDir holds all of it or, where it is shared, what belongs to this machine alone: the admin socket and files
-	// on their way.
+	// DataDir holds all of it or, where the data is shared, what belongs to this machine alone: the admin socket, and
+	// files on their way to the bucket.
 	DataDir  string
 	Database string // address of a PostgreSQL database; "": the data lies in DataDir
 	Images   string // address of a bucket; set if and only if Database is
@@ -45,8 +45,8 @@ func (d Data) String() string {
 	return fmt.Sprintf("%s and %s", withoutPassword(d.Database), withoutPassword(d.Images))
 }
 
-// withoutPassword returns an address without the user's password and without parameters, which may hold one too. It never
-// repeats an address that it cannot read.
+// withoutPassword returns an address without the user's password and without parameters, which may hold one too. It
+// never repeats an address that it cannot read.
 func withoutPassword(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 // envPrefix begins the names of all environment variables of settings.
 const envPrefix = "IMAGEGEND_"
 
-// annotation marks a flag as a setting and holds its group. A flag without it belongs to one command and has neither
-// variable nor key.
+// annotation marks a flag as a setting and holds its group. A flag without it belongs to one command, and has neither
+// an environment variable nor a key in the file.
 const annotation = "imagegend-setting"
 
 // declare adds the flags that f declares to fs, as settings of a group. A setting that fs has already stays as it is:
-// commands share settings, and AllFlags declares those of several commands.
+// AllFlags declares the settings of several commands, and commands share some. f sets the fields to their defaults in
+// any case.
 func declare(fs *pflag.FlagSet, group string, f func(*pflag.FlagSet)) {
 	part := pflag.NewFlagSet("", pflag.ContinueOnError)
 	part.SortFlags = false

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// parseOrigin reads the origin of pages in the form in which browsers send it: the header Origin is compared with it
-// as it is.
+// parseOrigin reads the origin of pages, or * for all. It must have the form in which browsers send it, since the
+// header Origin is compared with it as it is.
 func parseOrigin(s string) (string, error) {
 	if s == "*" {
 		return s, nil
@@ -35,7 +35,8 @@ func checkOrigin(s string) error {
 	return nil
 }
 
-// isHost reports whether a browser could send a host. Names in other scripts arrive in ASCII (punycode).
+// isHost reports whether a browser could send a host, with its port. Names in other scripts arrive in ASCII
+// (punycode).
 func isHost(host string) bool {
 	odd := func(r rune) bool { return r == '*' || r <= ' ' || r > '~' }
 	return !strings.ContainsFunc(host, odd) && !strings.HasSuffix(host, ":")

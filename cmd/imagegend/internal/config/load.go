@@ -30,10 +30,10 @@ func DeclareFile(fs *pflag.FlagSet) {
 	fs.String(fileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
 }
 
-// Load fills the settings among fs that were not given as flags, from the environment and then from the configuration
-// file. An empty variable counts as not set. The file is checked as a whole, also keys that this command does not
-// use. All wrong values are reported together; each error names the flag, the variable or the line. A command without
-// settings reads no file, so that it works beside a broken one.
+// Load fills the settings among fs that were not given as flags, from the environment or else from the configuration
+// file. An empty variable counts as not set. The keys of the file are checked as a whole, also those that this command
+// does not use. All wrong values are reported together; each error names the variable, or the line of the file. A
+// command without settings reads no file, so that it works beside a broken one.
 func Load(fs *pflag.FlagSet) (*Sources, error) {
 	s := &Sources{given: map[string]Origin{}}
 	if !hasSettings(fs) {
@@ -71,7 +71,8 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 	return s, errors.Join(errs...)
 }
 
-// bind tells viper to look at a flag first and then at its variable.
+// bind tells viper to look at a flag first and then at its variable. It also binds flags that are no settings; Load
+// reads only the settings, and --config.
 func bind(v *viper.Viper, fs *pflag.FlagSet) error {
 	errs := []error{v.BindPFlags(fs)}
 	fs.VisitAll(func(f *pflag.Flag) { errs = append(errs, v.BindEnv(f.Name, EnvName(f.Name))) })
@@ -92,8 +93,8 @@ func (s *Sources) origin(f *pflag.Flag, v *viper.Viper) Origin {
 	return Origin{Kind: FromDefault}
 }
 
-// findFile decides which file is read. A file that is named must exist, which reading it will show; an unnamed one
-// may be missing.
+// findFile decides which file is read. A file that is named must exist, which reading it will show. A file that nobody
+// named may be missing, and must pass findOwn.
 func (s *Sources) findFile(named string) error {
 	if named != "" {
 		s.File = named
@@ -110,8 +111,8 @@ func (s *Sources) findFile(named string) error {
 	return fmt.Errorf("the configuration file cannot be read: %w", err)
 }
 
-// readFile returns the nodes of a file's values by key. They stay nodes: viper only chooses among sources, and assign
-// needs the place for its errors. A key without a value counts as absent.
+// readFile returns the values of a file by key; nil for an empty file. The values stay nodes: viper only chooses among
+// sources, and the errors of assign name the place in the file. A key without a value counts as absent.
 func readFile(path string) (map[string]any, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// Misspelt returns a warning for each variable of an environment that begins like a setting's, is none, and resembles
-// one. A variable that resembles none is left alone: it may be the key of an upstream, or set by a cluster.
+// Misspelt returns a warning for each variable of an environment whose name begins like that of a setting and
+// resembles one, but is not one. A variable that resembles none is left alone: it may be the key of an upstream, or
+// set by a cluster. environ has the form of os.Environ.
 func Misspelt(environ []string) (warnings []string) {
 	var known []string
 	for _, setting := range append(names(), fileFlag) {

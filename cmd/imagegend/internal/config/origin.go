@@ -18,14 +18,14 @@ const (
 // Origin is where a value comes from: its kind, and the name of the flag, the variable or the file.
 type Origin struct{ Kind, Name string }
 
-// Sources says where the settings of a command come from.
+// Sources says where the settings of a command come from. Load returns it.
 type Sources struct {
 	File  string            // configuration file; "": none
 	found bool              // nobody named File: it lay in the working directory
 	given map[string]Origin // by setting
 }
 
-// Given reports whether a setting was given as a flag.
+// Given reports whether a setting was given as a flag, as opposed to a variable, the file or the default.
 func (s *Sources) Given(setting string) bool { return s.given[setting].Kind == FromFlag }
 
 // Effective is a setting with the value that counts.

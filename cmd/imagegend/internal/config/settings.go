@@ -49,8 +49,8 @@ type Server struct {
 	ImageLinks    string // "proxy", or Redirect: callers are sent to the object store
 	OpsAddr       string // "": metrics and readiness are on the admin socket only
 
-	// What is made, by which rules, how much at once, and how long it is kept. A duration of 0 is "never" on the
-	// command line. Models is a file, or catalog.Fake; "" is models.yaml beside the configuration file, if there is
+	// What is made, by which rules, how much at once, and how long it is kept. "never" on the command line is a
+	// duration of 0. Models is a file, or catalog.Fake; "" is models.yaml beside the configuration file, if there is
 	// one.
 	Models         string
 	Policy         string
@@ -135,7 +135,7 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 	declare(fs, groupNetwork, func(fs *pflag.FlagSet) {
 		fs.Var(&list[netip.Prefix]{&s.TrustedProxies, parsePrefix}, "trusted-proxy", "`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin", "`origin` whose pages may call the service from a browser, or *; repeatable")
-		fs.Var(newWord(&s.ImageLinks, "proxy", Redirect), "image-links", "how images are read: proxy sends them, redirect sends callers to the object store of --images for 5 minutes")
+		fs.Var(newWord(&s.ImageLinks, "proxy", Redirect), "image-links", "how callers read images: proxy sends them, redirect leads to the object store of --images by links that expire after 5 minutes")
 		fs.StringVar(&s.TLSCert, "tls-cert", "", "`file` with the certificate and its chain, to serve https; read again when it changes")
 		fs.StringVar(&s.TLSKey, "tls-key", "", "`file` with the certificate's private key")
 		fs.Var(&list[string]{&s.ACMEDomains, parseDomain}, "acme-domain", "`domain` for which to have a certificate issued, by port 443; repeatable")
@@ -219,7 +219,7 @@ func (s *Settings) connectFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// DataFlags declares where the data lies.
+// DataFlags declares where the data lies. Whether the flags go together, Data.Check says.
 func (s *Settings) DataFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
@@ -228,7 +228,7 @@ func (s *Settings) DataFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// DataDirFlag declares --data-dir.
+// DataDirFlag declares --data-dir alone, for commands that work on a directory and on no database.
 func (s *Settings) DataDirFlag(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.DataDir, "data-dir", DefaultDataDir, "`directory` with database and images")
@@ -242,6 +242,7 @@ func (s *Settings) BaseURLFlag(fs *pflag.FlagSet, usage string) {
 	})
 }
 
+// backupFlags declares the settings of scheduled backups, which only serve makes.
 func (s *Settings) backupFlags(fs *pflag.FlagSet) {
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.BackupTo, "backup-to", "", "`directory` of its own for backups, or s3://bucket/prefix?endpoint=https://…; made regularly and each verified; without it, none are made")
@@ -250,6 +251,7 @@ func (s *Settings) backupFlags(fs *pflag.FlagSet) {
 	})
 }
 
+// consoleFlags declares the settings of the console but those for signing in, which SignIn declares.
 func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
 	declare(fs, groupConsole, func(fs *pflag.FlagSet) {
 		declareBool(fs, &s.Console, "console", true, "serve the account area in the browser, under /console/")
@@ -261,7 +263,7 @@ func (s *Settings) consoleFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// ModelsFlag declares --models.
+// ModelsFlag declares --models alone, for commands that need the models and nothing else of serve.
 func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Models, "models", "", "`file` with models and prices, or fake for test pictures; without it, models.yaml beside the configuration file")
@@ -273,7 +275,7 @@ func (s *Settings) devFlag(fs *pflag.FlagSet, group, usage string) {
 	declare(fs, group, func(fs *pflag.FlagSet) { declareBool(fs, &s.Dev, "dev", false, usage) })
 }
 
-// AllFlags declares every setting. Of those that commands share, the first declaration counts.
+// AllFlags declares every setting. Of those that commands share, such as --dev, the first declaration counts.
 func (s *Settings) AllFlags(fs *pflag.FlagSet) {
 	s.ServeFlags(fs)
 	s.GenerateFlags(fs)

@@ -25,6 +25,7 @@ func (v *Value[T]) Set(s string) error {
 	return err
 }
 
+// String implements pflag.Value. pflag calls it when the flag is declared, to show the default in the help.
 func (v *Value[T]) String() string {
 	if v.Format != nil {
 		return v.Format(*v.To)
@@ -35,7 +36,7 @@ func (v *Value[T]) String() string {
 // Type is the placeholder in the help, unless the usage names one in backquotes.
 func (v *Value[T]) Type() string { return v.Kind }
 
-// Choice is a value that is one of a few words.
+// Choice is a value that is one of a few words. It has a type of its own so that shells can complete the words.
 type Choice struct {
 	pflag.Value
 	Words []string // for completion
@@ -61,8 +62,8 @@ type list[T any] struct {
 	parse func(string) (T, error)
 }
 
-// Set adds the values of a text that are separated by commas. So --trusted-proxy can be repeated, and a variable can
-// hold several.
+// Set adds the values of a text, which commas separate. So --trusted-proxy can be repeated, and a variable can hold
+// several. After an error the values before the wrong one were added; the command does not run then.
 func (l *list[T]) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		if err := l.Append(part); err != nil {
@@ -81,12 +82,14 @@ func (l *list[T]) Append(s string) error {
 	return err
 }
 
-// Replace is for a list in a configuration file, whose elements may again hold several values.
+// Replace implements pflag.SliceValue. It is for a list in a configuration file, whose elements may again hold several
+// values.
 func (l *list[T]) Replace(values []string) error {
 	*l.to = nil
 	return l.Set(strings.Join(values, ","))
 }
 
+// GetSlice implements pflag.SliceValue.
 func (l *list[T]) GetSlice() (values []string) {
 	for _, v := range *l.to {
 		values = append(values, fmt.Sprint(v))

@@ -16,11 +16,21 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Duration is the value of a flag: a duration above 0, with a unit. p holds the default.
-func Duration(p *time.Duration) pflag.Value { return newDuration(p, *p, positive) }
+// Duration is the value of a flag: a duration above 0, with a unit. p holds the default; 0 means that there is none,
+// and help shows none.
+func Duration(p *time.Duration) pflag.Value {
+	v := newDuration(p, *p, positive)
+	v.Format = func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return shortDuration(d)
+	}
+	return v
+}
 
-// newDuration returns a duration that check accepts. A number without a unit is refused: other programs would read it
-// as seconds, or as nanoseconds.
+// newDuration returns a duration that check accepts, with otherwise as its default. A number without a unit is
+// refused: other programs would read it as seconds, or as nanoseconds.
 func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) *Value[time.Duration] {
 	*p = otherwise
 	return &Value[time.Duration]{To: p, Kind: "duration", Format: shortDuration, Parse: func(s string) (time.Duration, error) {
@@ -48,8 +58,10 @@ func newPeriod(p *time.Duration, otherwise time.Duration, check func(time.Durati
 	return d
 }
 
+// anyDuration accepts what parseDuration does: 0 and more.
 func anyDuration(time.Duration) error { return nil }
 
+// positive refuses 0; parseDuration has refused what is below it.
 func positive(d time.Duration) error {
 	if d == 0 {
 		return errors.New("it must be more than 0s")
@@ -57,7 +69,7 @@ func positive(d time.Duration) error {
 	return nil
 }
 
-// retention accepts never, or a time that is long enough for idempotency keys to be kept as promised.
+// retention accepts 0, which means never, or a time that is long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
 	if d != 0 && d < imagegen.ReservationTime {
 		return fmt.Errorf("it is at least %s, or never, to keep them for ever", shortDuration(imagegen.ReservationTime))
@@ -118,7 +130,7 @@ func shortDuration(d time.Duration) string {
 // Count is the value of a flag: a whole number from 1. p holds the default.
 func Count(p *int) pflag.Value { return newCount(1, p, *p) }
 
-// newCount is a whole number from least.
+// newCount returns a whole number from least on, with otherwise as its default.
 func newCount(least int, p *int, otherwise int) pflag.Value {
 	*p = otherwise
 	return &Value[int]{To: p, Kind: "number", Parse: func(s string) (int, error) {
@@ -136,6 +148,7 @@ func declareBool(fs *pflag.FlagSet, p *bool, name string, otherwise bool, usage 
 	fs.VarPF(&Value[bool]{To: p, Kind: "bool", Parse: parseBool}, name, "", usage).NoOptDefVal = "true"
 }
 
+// parseBool is strconv.ParseBool with an error for people.
 func parseBool(s string) (bool, error) {
 	v, err := strconv.ParseBool(s)
 	if err != nil {
@@ -144,13 +157,14 @@ func parseBool(s string) (bool, error) {
 	return v, nil
 }
 
-// newWord is one of words, of which the first is the default.
+// newWord returns a value that is one of words, of which the first is the default.
 func newWord(p *string, words ...string) pflag.Value {
 	*p = words[0]
 	return NewChoice(p, words)
 }
 
-// newText is a text that parse accepts, and may rewrite. kind is the placeholder in the help.
+// newText returns a text that parse accepts, and may rewrite. kind is the placeholder in the help. The default,
+// otherwise, is not parsed.
 func newText(p *string, otherwise, kind string, parse func(string) (string, error)) pflag.Value {
 	*p = otherwise
 	return &Value[string]{To: p, Kind: kind, Parse: parse}
@@ -200,8 +214,8 @@ func parseOpsAddress(s string) (string, error) {
 	return s, nil
 }
 
-// Root returns an address without its path. The console lies at the root of a host, even where a proxy serves the API
-// below a path.
+// Root returns an address without its path, or as it is if it names no host. The console lies at the root of a host,
+// even where a proxy serves the API below a path.
 func Root(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -10,13 +10,13 @@ import (
 // fetch the images that it names.
 const readsAfter = 5 * time.Second
 
-// answers counts the calls that a drain finds under way, so that the drain can wait until their answers are sent, and
-// knows when the last of them was. mu guards the fields above none.
+// answers counts the calls under way, so that a drain can wait until their answers are sent, and knows when the last
+// answer was sent. It is safe for concurrent use; mu guards the fields above none.
 type answers struct {
 	mu      sync.Mutex
-	closed  bool // a drain has begun: later calls get no work and are not counted
-	pending int
-	last    time.Time
+	closed  bool          // a drain has begun: later calls get no work and are not counted
+	pending int           // calls that were counted and have no answer yet
+	last    time.Time     // when the last answer with work was sent; zero: there was none
 	none    chan struct{} // closed once the drain has begun and no call is pending
 }
 
@@ -60,7 +60,7 @@ func (a *answers) end(status int) {
 	a.settle()
 }
 
-// close marks the beginning of a drain. It may be called once or more.
+// close marks the beginning of a drain. It may be called more than once.
 func (a *answers) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -89,10 +89,10 @@ func (a *answers) remains(limit time.Duration) time.Duration {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return max(0, readsAfter-time.Since(a.last)) // of nothing if there was none
+	return max(0, readsAfter-time.Since(a.last)) // 0 if last is the zero time
 }
 
-// told notes the status of an answer. Status 0: nothing was written.
+// told notes the status of an answer. Status 0: WriteHeader was not called. All handlers that give work call it.
 type told struct {
 	http.ResponseWriter
 	status int

@@ -13,7 +13,7 @@ import (
 // api serves the interfaces for programs: the native one, the one in OpenAI's shape, and the tools of the Model
 // Context Protocol. They share limits, so a key has the same share whichever of them it uses.
 func (d *daemon) api() http.Handler {
-	// One key may use every slot, and as many requests again to poll.
+	// One key may use every slot, and poll with as many requests at once.
 	limits := httpapi.NewLimits(max(256, 2*d.options.Concurrency))
 	native := httpapi.NewHandler(d.engine, httpapi.Options{
 		BaseURL:        d.options.BaseURL,

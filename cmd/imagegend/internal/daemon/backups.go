@@ -18,7 +18,7 @@ type backing struct {
 	*backups.Schedule
 	// Set by start: the data is opened later than the directory for backups.
 	write  func(context.Context, io.Writer) error
-	cancel context.CancelFunc // ends Run, and breaks a backup off that is under way
+	cancel context.CancelFunc // ends Run, and a backup that is under way
 	ended  chan struct{}      // closed when Run has returned
 }
 
@@ -26,9 +26,9 @@ type backing struct {
 // so that a data directory with nothing else in it counts as empty.
 const workplace = ".backup"
 
-// openBackups locks the directory where backups are made: that of --backup-to or, for a bucket, the workplace. It
-// happens before the data is opened, so that a wrong directory keeps the service from starting. It lets Close, start
-// and wait work also if there are no backups.
+// openBackups locks the directory where backups are made: that of --backup-to or, for a bucket, the workplace. It is
+// called before the data is opened, so that a wrong directory keeps the service from starting. What it returns is
+// never nil without an error: Close, start and wait work also if there are no backups.
 func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, error) {
 	b := &backing{cancel: func() {}, ended: make(chan struct{})}
 	if o.BackupTo == "" {
@@ -58,7 +58,7 @@ func inside(path, dir string) bool {
 	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
 }
 
-// real returns an absolute path without symbolic links. Of a path that does not exist, the part that does is
+// real returns an absolute path without symbolic links. If a path does not exist, the links in the part that does are
 // followed.
 func real(path string) string {
 	path, err := filepath.Abs(path)

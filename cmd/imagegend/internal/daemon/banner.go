@@ -38,7 +38,8 @@ func (d *daemon) announce(welcome []string) {
 	}
 	ready := slog.NewRecord(time.Now(), slog.LevelInfo, "ready", 0)
 	ready.Add(attrs...)
-	// Past the level of the log: the record has the link for the first operator.
+	// The handler is called directly, so that --log-level does not suppress the record: programs wait for it, and it
+	// has the link for the first operator.
 	_ = d.log.Handler().Handle(context.Background(), ready)
 }
 
@@ -85,6 +86,7 @@ func (d *daemon) url() string { return cmp.Or(d.options.BaseURL, d.listenURL()) 
 // machine.
 func (d *daemon) boundURL() string { return d.scheme() + d.listener.Addr().String() }
 
+// scheme returns the beginning of addresses at which the service itself is reached.
 func (d *daemon) scheme() string {
 	if d.options.encrypts() {
 		return "https://"
@@ -108,8 +110,8 @@ func (d *daemon) listenURL() string {
 	return d.scheme() + net.JoinHostPort(host, strconv.Itoa(addr.Port))
 }
 
-// shortSocket returns the name of the admin socket if it is in the data directory, which is shown beside it, else its
-// path.
+// shortSocket returns the name of the admin socket if it lies in the data directory, else its path. The directory is
+// shown on the same line.
 func (d *daemon) shortSocket() string {
 	place := d.socket.Addr().String()
 	data, err := os.Stat(d.options.DataDir)
@@ -129,7 +131,8 @@ func (d *daemon) modelLines() []string {
 	return lines
 }
 
-// warnings lists what an operator should know at the start, and again after a reload if the models bring a new one.
+// warnings lists what an operator should know. They are shown at the start; after a reload those are logged that are
+// new.
 func (d *daemon) warnings() []string {
 	warnings := slices.Clone(d.options.Warnings)
 	fake := slices.ContainsFunc(d.models, func(m imagegen.ModelInfo) bool { return m.Provider == "fake" })
@@ -139,7 +142,7 @@ func (d *daemon) warnings() []string {
 	}
 	// A proxy may speak TLS in front of it, which only --base-url can tell.
 	if !loopback(d.listener) && !d.options.secure() {
-		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; behind a TLS proxy it is fine as it is: name that with --base-url https://…")
+		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; if a proxy speaks TLS in front of it, name the proxy's address with --base-url https://…")
 	}
 	if d.ops != nil && !loopback(d.ops.Listener) {
 		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+" and read there, without a key, what the service does; let only your monitoring reach it")

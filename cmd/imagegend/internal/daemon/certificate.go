@@ -21,9 +21,9 @@ type certificate struct {
 	log               *slog.Logger
 
 	mu     sync.Mutex
-	is     *tls.Certificate
-	seen   [2]stamp  // of the files when they were last read, with or without success
-	looked time.Time // when the files were last looked at
+	is     *tls.Certificate // the one in use
+	seen   [2]stamp         // of the files when they were last read, with or without success
+	looked time.Time        // when the files were last looked at
 }
 
 // stamp tells whether a file has changed, without reading it.
@@ -83,7 +83,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 // caller holds mu.
 func (c *certificate) renew() {
 	seen, err := c.stamps()
-	// This holds also for files that cannot be used, so that they are logged once.
+	// Files that could not be used count as seen too, so that they are logged once.
 	if seen == c.seen {
 		return
 	}

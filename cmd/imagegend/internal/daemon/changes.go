@@ -67,8 +67,8 @@ func prices(credits map[imagegen.Tier]imagegen.Credits) string {
 	return "credits " + strings.Join(all, ", ")
 }
 
-// limits is a model without what changed compares by itself. What is left differs only in limits. Providers are left
-// out: each reload makes new ones.
+// limits returns a model without what changed compares by itself, so that two of them differ in limits alone.
+// Providers are left out, since each reload makes new ones.
 func limits(m engine.Model) engine.Model {
 	m.Provider, m.Upstreams, m.Credits, m.Retired = nil, nil, nil, false
 	return m

@@ -17,10 +17,10 @@ import (
 // pressedIdle is how long a connection may be silent while most places are taken.
 const pressedIdle = 5 * time.Second
 
-// connections is a listener that takes only so many connections that files are left for the work, and only so many
-// from one address that places are left for others. No connection is closed for its age. Instead, one on which no
+// connections is a listener that bounds the connections in all, so that files are left for the work, and those from
+// one address, so that places are left for others. No connection is closed for its age. Instead, one on which no
 // request is under way makes room when somebody else needs its place, the longest silent one first. If every
-// connection has a request, a new one waits in Accept, and those behind it in the kernel's queue.
+// connection has a request, a new one waits in Accept, and those behind it wait in the kernel's queue.
 //
 // mu guards the fields below it, and the fields of every connection.
 type connections struct {
@@ -80,12 +80,13 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
+// errCrowded says that the address of a connection has reached its bound, with a request on each connection.
 var errCrowded = errors.New("one address has too many connections")
 
-// admit takes a place for a connection, in four steps: when three quarters are taken it drops every connection that
-// has been silent for long; it enforces the bound of the address, if dropping a silent connection of the same address
-// does not help; it waits for a place; it counts the connection as silent, since nothing has arrived yet. errCrowded,
-// net.ErrClosed.
+// admit takes a place for a connection, in four steps. When three quarters of the places are taken, it drops every
+// connection that has been silent for long. If the address has reached its bound, it drops a silent connection of the
+// same address, or refuses. It waits for a place. It counts the connection as silent, since nothing has arrived yet.
+// The errors are errCrowded and net.ErrClosed.
 func (l *connections) admit(c *connection) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// spareFiles are kept for the database, the log, the sockets and what operators ask.
+	// spareFiles are kept for the database, the log, the sockets and the requests of operators.
 	spareFiles = 64
 	// attemptFiles are those of one attempt at most: connections to upstreams, references and images. leastFiles are
 	// those of an ordinary attempt.
@@ -45,8 +45,8 @@ func places(files, attempts int) (most, ofOne int, tight bool) {
 // crowded is the body of the answer to a client with too many connections or requests at once.
 const crowded = `{"error":{"message":"too many connections or requests at once from this address; try again soon","code":"overloaded"}}` + "\n"
 
-// crowd bounds how many requests a client behind a trusted proxy has under way. Its connections are the proxy's, so
-// that the bound on connections does not reach it. It is safe for concurrent use.
+// crowd bounds how many requests a client behind a trusted proxy has under way. Its connections are the proxy's, which
+// are exempt from the bound on connections. It is safe for concurrent use.
 type crowd struct {
 	most    int
 	proxies []netip.Prefix

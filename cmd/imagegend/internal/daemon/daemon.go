@@ -128,7 +128,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer d.backups.Close()
-	// From here on the service acts by itself, unless a request says who asks.
+	// From here on the audit trail names the service itself, unless a request says who asks.
 	ctx = account.WithActor(ctx, itself)
 	if err := d.open(ctx); err != nil {
 		return err
@@ -175,8 +175,8 @@ func (d *daemon) unstarted(err error) error {
 	return admin.ErrDisk
 }
 
-// open reads the models and opens the data with an engine for them, which does not work yet. Metrics of its state
-// begin.
+// open reads the models and opens the data with an engine for them, which is not started yet. From then on there are
+// metrics of its state.
 func (d *daemon) open(ctx context.Context) (err error) {
 	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	troubles := newTroubles(d.log)
 	d.http = httpapi.NewServer(httpapi.Watch(d.answers.watch(handler), d.watchers()...))
 	d.http.ConnState = d.listener.state
-	// It would answer OPTIONS * without Allow, which the API sends.
+	// net/http's own handler would answer OPTIONS * without Allow, which the API sends.
 	d.http.DisableGeneralOptionsHandler = true
 	d.http.ErrorLog = troubles
 	// The socket and the operators' programs share one Local.

@@ -97,7 +97,7 @@ func TestListeningOnEveryAddress(t *testing.T) {
 			said, err := run(t, func(s *config.Settings) { s.Addr = addr })
 			is.NoErr(err)
 			is.True(strings.Contains(said, "http://0.0.0.0:") || strings.Contains(said, "http://[::]:"))
-			says(t, said, ", on this machine http://localhost:", "without TLS", "behind a TLS proxy it is fine")
+			says(t, said, ", on this machine http://localhost:", "without TLS", "if a proxy speaks TLS in front of it")
 		})
 	}
 	is := is.New(t)

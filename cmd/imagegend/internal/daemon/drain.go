@@ -22,7 +22,7 @@ const (
 // DrainTimeout to end. A second signal makes drain return at once and leave the rest to the next start, which
 // finishes or refunds what was under way. A disk that fails meanwhile ends it likewise, with ErrDisk.
 func (d *daemon) drain() error {
-	// main has let go of the signals with the first one, so from here on the second is this function's.
+	// main stopped listening for signals after the first one. Without this channel the second would kill the process.
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(again)
@@ -46,9 +46,9 @@ func (d *daemon) drain() error {
 	}
 }
 
-// stopAll stops everything, in an order in which each part needs only those that stop later: backups are broken off,
-// the engine stops, reads go on for a moment, the servers stop, the audit trail gets its last row, and the data is
-// closed.
+// stopAll stops everything, in an order in which each part needs only those that stop later: a backup under way is
+// cancelled, the engine stops, reads go on for a moment, the servers stop, the audit trail gets its last row, and the
+// data is closed.
 func (d *daemon) stopAll() error {
 	work, cancel := context.WithTimeout(context.Background(), d.options.DrainTimeout)
 	defer cancel()
@@ -62,7 +62,7 @@ func (d *daemon) stopAll() error {
 }
 
 // linger goes on serving reads for a moment if a synchronous call was just answered: its caller has yet to fetch the
-// images. The caller of a sandbox is whoever ends it, so a sandbox does not wait.
+// images. With --dev the caller is whoever ends the service, so it does not wait.
 func (d *daemon) linger() {
 	if d.options.Dev {
 		return

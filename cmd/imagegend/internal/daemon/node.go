@@ -22,9 +22,8 @@ type node struct {
 	engine *engine.Engine
 }
 
-// openNode opens the data and makes an engine over it, which is not started. The caller closes db. It makes what does
-// not exist yet, but refuses a directory that everybody could change. models may be those of any source; warnings,
-// log and o may be nil.
+// openNode opens the data and makes an engine over it, which is not started. The caller closes db. openNode makes what
+// does not exist yet, but refuses a directory that everybody could change. warnings, log and o may be nil.
 func openNode(ctx context.Context, s config.Settings, models []engine.Model, warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
 	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
@@ -70,12 +69,13 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model, war
 	return &node{db, service}, nil
 }
 
+// policies maps the words of --policy. The zero Settings, without a word, have the engine's default.
 var policies = map[string]engine.Policy{
 	"size-first":    engine.SizeFirst,
 	"quality-first": engine.QualityFirst,
 }
 
-// The account of a sandbox.
+// The account with which --dev begins, in serve and in a Sandbox.
 const (
 	devUser                     = "dev"
 	devCredits imagegen.Credits = 1000

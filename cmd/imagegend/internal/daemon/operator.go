@@ -22,8 +22,8 @@ const (
 	maxPasswordFile = 4 << 10
 )
 
-// setUpOperator makes the first operator from the password file, or else returns a line with the link by which they
-// set themselves up. If there is an operator it does nothing.
+// setUpOperator makes the first operator from the password file or, without one, returns a line with a link by which
+// somebody becomes the first operator. If there is an operator, it does nothing.
 func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 	if d.options.OperatorPasswordFile != "" {
 		return nil, d.setUpOperatorByFile(ctx)
@@ -41,7 +41,7 @@ func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 // setUpOperatorByFile makes the operator whose password is in a file. Once there is an operator the file no longer
 // counts, and need not exist: the password is then changed in the console.
 func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
-	// Asked first, so that a file that was removed after the set-up is no error.
+	// The operators are counted first, so that a file that was removed after the set-up is no error.
 	n, err := d.db.Operators(ctx)
 	if err != nil || n > 0 {
 		return err
@@ -99,7 +99,7 @@ func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 func readPassword(path string) (imagegen.Secret, error) {
 	line, err := private.ReadLine(path, maxPasswordFile)
 	if err != nil {
-		return "", fmt.Errorf("the password file does not do: %w", err)
+		return "", fmt.Errorf("the password file cannot be used: %w", err)
 	}
 	return imagegen.Secret(line), nil
 }

@@ -59,7 +59,7 @@ func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler
 func (d *daemon) opsAddress(r *http.Request) (string, error) {
 	peer := clientaddr.Peer(r.RemoteAddr).Unmap()
 	if r.TLS == nil && !peer.IsLoopback() && !clientaddr.Among(peer, d.options.TrustedProxies) {
-		return peer.String(), errors.New("an operator key was sent in clear; call through the proxy that speaks TLS, and revoke this key")
+		return peer.String(), errors.New("an operator key was sent in the clear; call through the proxy that speaks TLS, and revoke this key")
 	}
 	return clientaddr.Of(r, d.options.TrustedProxies).String(), nil
 }

@@ -16,8 +16,8 @@ import (
 const reloadTime = 30 * time.Second
 
 // reload reads the models again, with the files that they name. It takes all of them or none: models that cannot be
-// used, or that lack what accepted work needs, leave the old ones in place. The outcome is logged and in the audit
-// trail.
+// used, or that lack what accepted work needs, leave the old ones in place. The log and the audit trail tell the
+// outcome.
 func (d *daemon) reload(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTime)
 	defer cancel()

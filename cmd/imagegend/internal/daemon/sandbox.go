@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Sandbox is the service in process, for one command: one account with credits, over data that Close removes. It
-// listens nowhere.
+// Sandbox is the service in process, for one command with --dev: one account with credits, over data that Close
+// removes. It listens nowhere. It is safe for concurrent use, except for Close.
 type Sandbox struct {
 	imagegen.Service
 	node *node
@@ -25,8 +25,8 @@ func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Zero settings are the engine's defaults, except that no call joins another, refusals have no bound, and prompts
-	// of failures stay.
+	// Zero settings are the engine's defaults, except that no call joins another, refusals have no bound, and the
+	// prompts of failed generations stay.
 	n, err := openNode(ctx, config.Settings{Data: config.Data{DataDir: dir}}, models, nil, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))

@@ -12,9 +12,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// welcome returns the lines that a newcomer needs next: with --dev an account and a line to paste; else how to make
-// the first operator, and with an empty store the first user and key; nil if everything exists. With --dev it makes
-// the account, and with a password file the first operator.
+// welcome returns the lines that tell a newcomer what to do next: with --dev an account and a line to paste; otherwise
+// how to make the first operator and, while there is no user, the first user and key; nil if everything exists. With
+// --dev it makes the account, and with a password file the first operator.
 func (d *daemon) welcome(ctx context.Context) ([]string, error) {
 	if d.options.Dev {
 		return d.welcomeDev(ctx)

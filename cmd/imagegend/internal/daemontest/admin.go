@@ -9,13 +9,14 @@ import (
 	"sync/atomic"
 )
 
-// Command runs an administrative command of the daemon's own program on the daemon's directory,
-// beside the daemon if it runs, and returns what it wrote and its exit status.
+// Command runs an administrative command of the daemon's program on the daemon's directory, whether or not the daemon
+// runs, and returns what the command wrote and its exit status. It fails the test only if the program does not start.
 func (d *Daemon) Command(args ...string) (stdout, stderr string, status int) {
 	d.tb.Helper()
 	cmd := exec.Command(d.binary, append(args, "--data-dir", d.DataDir)...)
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = d.env, &out, &errs
+	// An exit status other than 0 is an error of Run too, but one for the caller to judge.
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		d.tb.Fatal(err)
 	}
@@ -32,9 +33,10 @@ func (d *Daemon) Admin(args ...string) string {
 	return stdout
 }
 
+// users numbers the users of all daemons of a test process, so that no name comes twice.
 var users atomic.Int64
 
-// NewUser makes a user with so many credits, of which there may be none, and a key.
+// NewUser makes a user with so many credits, which may be 0, and an API key for it.
 func (d *Daemon) NewUser(credits int) (user, key string) {
 	d.tb.Helper()
 	user = fmt.Sprintf("user-%d", users.Add(1))

@@ -33,7 +33,7 @@ func Generate(key string, fields any) Request {
 	return Request{Method: http.MethodPost, Path: "/api/v1/images/generations", Key: key, Body: fields}
 }
 
-// With returns r with one more header.
+// With returns r with one more header. It does not change r, so requests can be built from a common one.
 func (r Request) With(header, value string) Request {
 	r.Header = maps.Clone(r.Header)
 	if r.Header == nil {
@@ -43,7 +43,7 @@ func (r Request) With(header, value string) Request {
 	return r
 }
 
-// newClient keeps a connection open for each of many callers, asks for nothing compressed and
+// newClient returns a client that keeps a connection open for each of many callers. It asks for nothing compressed and
 // follows no redirect, so that a test sees what was sent.
 func newClient(trust *tls.Config) *http.Client {
 	return &http.Client{
@@ -67,7 +67,7 @@ func (d *Daemon) Do(ctx context.Context, r Request) (Answer, error) {
 	return Answer{response.StatusCode, response.Header, body}, err
 }
 
-// HangUp closes the connections on which nothing is asked.
+// HangUp closes the idle connections of the test to the daemon.
 func (d *Daemon) HangUp() { d.client.CloseIdleConnections() }
 
 // Call is Do for a request that must be answered.
@@ -80,6 +80,7 @@ func (d *Daemon) Call(r Request) Answer {
 	return answer
 }
 
+// http returns the request for net/http. A path that begins with a slash is one of the daemon at base.
 func (r Request) http(ctx context.Context, base string) (*http.Request, error) {
 	body, ok := r.Body.(io.Reader)
 	if !ok && r.Body != nil {
@@ -109,7 +110,7 @@ func (r Request) http(ctx context.Context, base string) (*http.Request, error) {
 	return request, nil
 }
 
-// Into reads the body as JSON into v. It fails the test if the body is none.
+// Into reads the body as JSON into v. It fails the test if the body is not JSON.
 func (a Answer) Into(tb testing.TB, v any) {
 	tb.Helper()
 	if err := json.Unmarshal(a.Body, v); err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// startLimit is how long a daemon may take until it is ready.
+// startLimit is how long a daemon may take to get ready.
 const startLimit = 30 * time.Second
 
 // Options changes how a daemon is run. The zero value runs it on a new directory.
@@ -24,14 +24,14 @@ type Options struct {
 	Args    []string    // further arguments of serve
 	Env     []string    // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
 	DataDir string      // "": a new one that is removed with the test
-	Dev     bool        // run with --dev; then DataDir is not used, and there is nothing for Admin to work on
-	Models  bool        // the models stand in Args, or where serve looks for them; else they are those of --models fake
-	TLS     *tls.Config // whom the test's calls trust, where the daemon speaks TLS
-	Files   int         // how many it may have open; 0: as many as the test
+	Dev     bool        // run with --dev; then DataDir is not used, and Command and Admin have no data to work on
+	Models  bool        // the models are named in Args, or are where serve looks for them; otherwise --models fake is added
+	TLS     *tls.Config // for the test's calls, if the daemon speaks TLS
+	Files   int         // how many files it may have open; 0: as many as the test
 	Program string      // "": that of Build
 }
 
-// Daemon is one process that serves.
+// Daemon is one process that serves. Its fields may be read once Start has returned.
 type Daemon struct {
 	URL     string // where it listens, without a slash at the end
 	DataDir string
@@ -47,8 +47,8 @@ type Daemon struct {
 	exited chan struct{} // closed when the process has ended and was waited for
 }
 
-// Start runs a daemon on a free port and returns when it is ready. It is ended with the test,
-// and what it wrote at last is logged if the test failed.
+// Start runs a daemon on a free port and returns when it is ready. The daemon is killed when the test ends, and the
+// end of its output is logged if the test failed.
 func Start(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
 	d := Launch(tb, o)
@@ -58,10 +58,12 @@ func Start(tb testing.TB, o Options) *Daemon {
 	return d
 }
 
-// Launch is Start without the wait: URL is not known yet. It is for a daemon that is to fail.
+// Launch is Start without the wait, so URL is not known yet. It is for a daemon that is meant to fail, or that Ready
+// waits for later.
 func Launch(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
 	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(output), client: newClient(o.TLS), exited: make(chan struct{})}
+	// Port 0 takes a free port, which Ready reads from the announcement.
 	args := []string{"serve", "--addr", "127.0.0.1:0"}
 	if o.Dev {
 		args = append(args, "--dev")
@@ -76,6 +78,7 @@ func Launch(tb testing.TB, o Options) *Daemon {
 		d.binary = Build(tb)
 	}
 	command := append([]string{d.binary}, append(args, o.Args...)...)
+	// The shell lowers its own limit and then becomes the daemon, so Pid is that of the daemon.
 	if o.Files > 0 {
 		command = append([]string{"sh", "-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(o.Files)}, command...)
 	}
@@ -94,13 +97,16 @@ func Launch(tb testing.TB, o Options) *Daemon {
 	return d
 }
 
+// environment returns the variables of a daemon: those of the test, without IMAGEGEND_…, which are settings of whoever
+// runs the tests, and then the further ones.
 func environment(further []string) []string {
 	ours := func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }
 	return append(slices.DeleteFunc(os.Environ(), ours), further...)
 }
 
+// cleanup ends the process, and logs the end of its output if the test failed.
 func (d *Daemon) cleanup() {
-	if d.DataDir == "" { // only the daemon itself knows what to remove
+	if d.DataDir == "" { // with --dev only the daemon itself knows what to remove
 		d.Signal(syscall.SIGTERM)
 		select {
 		case <-d.exited:
@@ -120,15 +126,17 @@ var (
 	announced = regexp.MustCompile(`(?m)^ready in |"msg":"ready"`)
 )
 
-// Ready waits until the daemon has announced itself, which it does last, and answers that it is ready. The error says why
-// it does not: Start waits so.
+// Ready waits until the daemon has announced itself, which it does last when it starts, and then answers that it is
+// ready. It sets URL and completes Startup. The error says why the daemon is not ready. Start calls it; after Launch
+// a test may.
 func (d *Daemon) Ready() error {
 	limit := time.After(startLimit)
 	began := time.Now()
 	poll := time.NewTicker(2 * time.Millisecond)
 	defer poll.Stop()
 	for {
-		written := d.Output() // lines before may name upstreams on this machine
+		written := d.Output()
+		// The address is looked for behind the announcement, since lines before it may name upstreams on this machine.
 		if at := announced.FindStringIndex(written); at != nil {
 			d.URL = address.FindString(written[at[0]:])
 		}
@@ -146,6 +154,7 @@ func (d *Daemon) Ready() error {
 	}
 }
 
+// ready reports whether the daemon takes work at present.
 func (d *Daemon) ready() bool {
 	r, err := d.client.Get(d.URL + "/readyz")
 	if err != nil {
@@ -161,14 +170,14 @@ func (d *Daemon) Output() string { return d.output.String() }
 // Signal sends a signal.
 func (d *Daemon) Signal(s os.Signal) error { return d.cmd.Process.Signal(s) }
 
-// Kill ends the process as kill -9 does and waits until it is gone. That it was gone is no error.
+// Kill ends the process as kill -9 does and waits until it is gone. A process that has ended already is no error.
 func (d *Daemon) Kill() {
 	d.Signal(syscall.SIGKILL)
 	<-d.exited
 }
 
-// Terminate sends SIGTERM, waits and returns the exit status. It fails the test if the process has
-// not ended within the limit.
+// Terminate sends SIGTERM, waits and returns the exit status. It fails the test if the process has not ended within
+// the limit.
 func (d *Daemon) Terminate(limit time.Duration) (status int) {
 	d.tb.Helper()
 	if err := d.Signal(syscall.SIGTERM); err != nil {
@@ -177,8 +186,8 @@ func (d *Daemon) Terminate(limit time.Duration) (status int) {
 	return d.Wait(limit)
 }
 
-// Wait waits for the process to end of its own accord and returns the exit status, -1 if a signal
-// ended it. It fails the test if the process has not ended within the limit.
+// Wait waits for the process to end by itself and returns the exit status, -1 if a signal ended it. It fails the test
+// if the process has not ended within the limit.
 func (d *Daemon) Wait(limit time.Duration) (status int) {
 	d.tb.Helper()
 	select {

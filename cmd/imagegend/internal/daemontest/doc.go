@@ -1,5 +1,5 @@
-// Package daemontest builds the daemon and runs it as a process of its own, for tests that see only
-// what a user and an operator see.
+// Package daemontest builds the daemon and runs it as a process of its own, for tests that see only what a user and an
+// operator see.
 //
 //	func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
 //
@@ -10,9 +10,10 @@
 //		...
 //	}
 //
-// It also reads what a daemon tells, and witnesses what must hold whatever was done to it: the credits that
-// are gone are those of images that are there, the audit finds nothing, no file is left behind.
+// It also reads what a daemon answers, and checks what must hold whatever was done to it: the credits that are gone
+// paid for images that are there (Settled), the audit finds nothing (Clean), and no file is left behind
+// (NoLeftovers).
 //
-// Methods that fail the test must be called by the test's own goroutine; those that return an
-// error may be called by any.
+// Methods that can fail the test must be called by the test's own goroutine; those that return an error may be called
+// by any.
 package daemontest

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Generation is what a client is told of one, as far as tests look into it.
+// Generation is what a client is told about a generation, as far as tests look at it.
 type Generation struct {
 	ID     string
 	Status string
@@ -26,15 +26,16 @@ type Generation struct {
 	Balance *struct{ Credits int }
 	Error   *struct{ Code string }
 
-	Fields map[string]any `json:"-"` // all that was told, but the balance
+	Fields map[string]any `json:"-"` // the whole answer but the balance, which later answers do not repeat
 }
 
-// UnmarshalJSON keeps the fields as well.
+// UnmarshalJSON fills Fields too.
 func (g *Generation) UnmarshalJSON(b []byte) error {
 	type plain Generation
 	if err := json.Unmarshal(b, (*plain)(g)); err != nil {
 		return err
 	}
+	// Unmarshal would add to the fields of an earlier answer.
 	g.Fields = nil
 	err := json.Unmarshal(b, &g.Fields)
 	delete(g.Fields, "balance")
@@ -62,7 +63,7 @@ func (d *Daemon) Generation(ctx context.Context, key, id string) (g Generation, 
 	return g, err
 }
 
-// Generations pages through those of an account, the newest first; status "" means all.
+// Generations reads all generations of an account, page by page, newest first; status "" means any.
 func (d *Daemon) Generations(ctx context.Context, key, status string) (all []Generation, err error) {
 	type page struct {
 		Data       []Generation
@@ -91,27 +92,28 @@ func (d *Daemon) Balance(ctx context.Context, key string) (int, error) {
 	return body.Balance.Credits, err
 }
 
-// MustGeneration is Generation for one that must be answered.
+// MustGeneration is Generation, but fails the test instead of returning an error.
 func (d *Daemon) MustGeneration(tb testing.TB, key, id string) Generation {
 	tb.Helper()
 	g, err := d.Generation(tb.Context(), key, id)
 	return must(tb, g, err)
 }
 
-// MustGenerations is Generations for a list that must be answered.
+// MustGenerations is Generations, but fails the test instead of returning an error.
 func (d *Daemon) MustGenerations(tb testing.TB, key, status string) []Generation {
 	tb.Helper()
 	all, err := d.Generations(tb.Context(), key, status)
 	return must(tb, all, err)
 }
 
-// MustBalance is Balance for one that must be answered.
+// MustBalance is Balance, but fails the test instead of returning an error.
 func (d *Daemon) MustBalance(tb testing.TB, key string) int {
 	tb.Helper()
 	credits, err := d.Balance(tb.Context(), key)
 	return must(tb, credits, err)
 }
 
+// must returns v, or fails the test if err is not nil.
 func must[T any](tb testing.TB, v T, err error) T {
 	tb.Helper()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// output collects what a process writes.
+// output collects what a process writes. It is safe for concurrent use: the test reads while the process writes.
 type output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// RSS is the most memory that the process has had resident, in bytes. It is read from /proc.
+// RSS returns the most memory that the process has had resident so far, in bytes. It reads /proc, so it needs Linux.
 func (d *Daemon) RSS() int {
 	d.tb.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Pid))
@@ -25,9 +25,10 @@ func (d *Daemon) RSS() int {
 	return kilobytes << 10
 }
 
+// peak finds the high-water mark of the resident memory.
 var peak = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// OpenFiles is how many descriptors the process has open. It is read from /proc.
+// OpenFiles returns how many descriptors the process has open. It reads /proc, so it needs Linux.
 func (d *Daemon) OpenFiles() int {
 	d.tb.Helper()
 	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", d.Pid))

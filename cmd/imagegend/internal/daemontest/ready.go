@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// UntilReady collects what a server that runs in this process says, and calls End once it has said
-// that it is ready.
+// UntilReady is the output of a server that runs in this process. It collects what the server writes, and calls End
+// once that includes the word ready. End is called again with each further such write, so it must be safe to repeat.
 type UntilReady struct {
 	End context.CancelFunc
 
@@ -25,7 +25,7 @@ func (u *UntilReady) Write(p []byte) (int, error) {
 	return u.said.Write(p)
 }
 
-// Said is all that the server has said.
+// Said returns all that the server has written. It may be called while the server runs.
 func (u *UntilReady) Said() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -17,7 +17,7 @@ func Eventually(tb testing.TB, limit time.Duration, what string, holds func() bo
 	EventuallyOr(tb, limit, holds, func() string { return "still not: " + what })
 }
 
-// EventuallyOr is Eventually with a complaint that is made when it is needed.
+// EventuallyOr is Eventually with a function that returns the message, which is called only if the test fails.
 func EventuallyOr(tb testing.TB, limit time.Duration, holds func() bool, complaint func() string) {
 	tb.Helper()
 	deadline := time.After(limit)
@@ -32,7 +32,7 @@ func EventuallyOr(tb testing.TB, limit time.Duration, holds func() bool, complai
 	}
 }
 
-// AllEnded waits until none of an account's generations is under way.
+// AllEnded waits until none of an account's generations is queued or processing.
 func (d *Daemon) AllEnded(tb testing.TB, key string, limit time.Duration) {
 	tb.Helper()
 	Eventually(tb, limit, "every generation has ended", func() bool {
@@ -40,8 +40,8 @@ func (d *Daemon) AllEnded(tb testing.TB, key string, limit time.Duration) {
 	})
 }
 
-// Settled fails the test unless the credits that are gone from a balance are those of images that are
-// there. Nothing may be under way.
+// Settled fails the test unless the credits that are gone from an account paid for images that are there, at one
+// credit for an image. granted is what the account had in all. Nothing may be under way.
 func (d *Daemon) Settled(tb testing.TB, key string, granted int) {
 	tb.Helper()
 	var used int
@@ -64,14 +64,14 @@ func (d *Daemon) Clean(tb testing.TB) {
 	}
 }
 
-// Leftovers lists the files below directories, but the images that were generated, which the daemon's
-// own audit compares to its records.
+// Leftovers lists the files below directories, without those in directories named images: the daemon's own audit
+// compares these with its records.
 func Leftovers(tb testing.TB, dirs ...string) (all []string) {
 	tb.Helper()
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, os.ErrNotExist): // it went while we looked
+			case errors.Is(err, os.ErrNotExist): // it was removed meanwhile
 				return nil
 			case err != nil:
 				return err
@@ -89,8 +89,8 @@ func Leftovers(tb testing.TB, dirs ...string) (all []string) {
 	return slices.Sorted(slices.Values(all))
 }
 
-// NoLeftovers waits until there is no file that was not there before: files go after the answer has left, and so may
-// some of those from before.
+// NoLeftovers waits until there is no file that was not there before. It waits because files are removed after the
+// answer was sent. before is what Leftovers returned; some of those files may be gone by now.
 func NoLeftovers(tb testing.TB, before []string, dirs ...string) {
 	tb.Helper()
 	added := func() []string {

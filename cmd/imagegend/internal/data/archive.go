@@ -11,8 +11,8 @@ import (
 )
 
 // Backup implements Store. It copies everything, as it was when Backup began, into a data directory on this machine,
-// and then archives that directory, so that an archive has one form wherever the data lies. It takes as much room
-// again in the meantime. Nodes go on working.
+// and then archives that directory, so that an archive has one form wherever the data lies. Until it returns, the copy
+// takes as much room as the data. Nodes go on working.
 func (s *shared) Backup(ctx context.Context, w io.Writer) (err error) {
 	dir, err := os.MkdirTemp(s.local.dir, "backup-")
 	if err != nil {

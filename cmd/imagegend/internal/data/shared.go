@@ -19,8 +19,8 @@ import (
 )
 
 // shared is a Store over a database and an object store. Records, users and credits are in the first, images and
-// reference images in the second; of this machine it uses a directory for files on their way. Both parts are
-// embedded, so its methods are theirs.
+// reference images in the second. On this machine it uses a directory for files on their way to the bucket. Both parts
+// are embedded, so its other methods are theirs.
 type shared struct {
 	*postgres.DB
 	*s3.Store
@@ -85,7 +85,7 @@ func CheckImages(ctx context.Context, at config.Data) error {
 	return errors.Join(o.Check(ctx), o.Close())
 }
 
-// Joins implements [imagegen.JointStore]. The engine is given shared as store and as ledger; both are the one
+// Joins implements [imagegen.JointStore]. The engine has shared as its store and as its ledger, and both are the one
 // database.
 func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
 

@@ -27,6 +27,7 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 			return backedUp(f, b.Dir, b.Last, b.LastAt.Time, b.Trouble, now)
 		}
 	}
+	// There is no server, or it makes no backups. The settings of this command are left.
 	if settings.BackupTo == "" {
 		return f
 	}
@@ -51,12 +52,13 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 		return f.but("start imagegend serve with --backup-to, or look at its log")
 	}
 	last := all[len(all)-1]
-	// The first argument counts only while there is no archive, and that was dealt with above.
+	// The first argument counts only while there is no archive, and here there is one.
 	trouble := backups.State{Every: settings.BackupEvery, Last: last}.Trouble(now, now)
 	return backedUp(f, settings.BackupTo, last.Name, last.At, trouble, now)
 }
 
-// backedUp is the finding for a service that makes backups. last is "" until the first is made.
+// backedUp is the finding for a service that makes backups. last is "" until the first is made, and trouble is what
+// [backups.State.Trouble] says.
 func backedUp(f Finding, dir, last string, at time.Time, trouble string, now time.Time) Finding {
 	if trouble != "" {
 		f.Detail = trouble

@@ -43,8 +43,8 @@ func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Find
 	return f
 }
 
-// fileTime returns the time that a new file gets, or otherwise if none can be made, for which another check gives the
-// reason. If the process is killed meanwhile, the next start removes the file by its name.
+// fileTime returns the time that a new file in dir gets, or otherwise if none can be made; another check gives the
+// reason for that. If the process is killed meanwhile, the next start of the service removes the file by its name.
 func fileTime(dir string, otherwise time.Time) time.Time {
 	f, err := os.CreateTemp(dir, ".new-doctor-")
 	if err != nil {

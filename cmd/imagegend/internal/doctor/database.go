@@ -15,13 +15,14 @@ import (
 // session, which is nil if there is none. An empty directory is only a warning: it is what serve begins with.
 func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
 	s, err := admin.Open(ctx, config.Data{DataDir: dir})
-	// An unreadable directory, and any error but a missing database, is reported below.
+	// An unreadable directory, and one with other files but no database, is a failure and reported below.
 	if entries, unread := os.ReadDir(dir); errors.Is(err, storage.ErrNoDatabase) && unread == nil && len(entries) == 0 {
 		return ok("database", "there is none yet").but("imagegend serve makes it; if there should be one, name its directory with --data-dir"), nil
 	}
 	if err != nil {
 		return ok("database", "%v", err).fails(remedy(err)), nil
 	}
+	// Opening has checked the schema, so without a server nothing is left to ask.
 	if !s.Server {
 		return ok("database", "it opens, and has the schema of this version; no server runs"), s
 	}

@@ -31,7 +31,7 @@ func Directory(dir string) (f Finding, there bool) {
 		f.Detail = fmt.Sprintf("%s is not a directory", dir)
 		return f.fails("name a directory with --data-dir"), false
 	}
-	// CheckDir words what is wrong and what to do as one sentence, which is taken apart at its semicolon.
+	// An error of CheckDir says what is wrong and what to do, with a semicolon between.
 	if err := private.CheckDir(dir); err != nil {
 		what, remedy, _ := strings.Cut(err.Error(), "; ")
 		f.Detail = what
@@ -40,13 +40,14 @@ func Directory(dir string) (f Finding, there bool) {
 	return modes(f, dir, info), true
 }
 
-// modes looks at who else may enter the directory and read the database, and whose they are. The first of these is
-// reported.
+// modes looks at who else may read the database and enter the directory, and at whose the directory is. It reports the
+// first of these that is wrong.
 func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	if !private.HasModes {
 		return f
 	}
 	file := filepath.Join(dir, databaseFile)
+	// The database comes first: whoever reads it sees prompts and hashes of keys.
 	if db, err := os.Stat(file); err == nil && db.Mode().Perm()&others != 0 {
 		f.Detail = fmt.Sprintf("others can read %s (mode %04o)", file, db.Mode().Perm())
 		return f.but("run chmod 600 " + shell.Quote(file))

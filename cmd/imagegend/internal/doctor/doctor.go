@@ -9,7 +9,7 @@ import "fmt"
 // databaseFile is the name of the database in a data directory, as package storage has it.
 const databaseFile = "imagegen.db"
 
-// State says how serious a finding is.
+// State says how serious a finding is. The words are part of the JSON that doctor prints, so scripts rely on them.
 type State string
 
 // The states, in rising order.
@@ -27,7 +27,7 @@ type Finding struct {
 	Remedy string `json:"remedy"` // what to do; "" if nothing needs to be done
 }
 
-// ok returns a finding without a problem. A check that finds one changes its detail and ends with but or fails.
+// ok returns a finding without a problem. A check that finds a problem sets Detail and ends with but or fails.
 func ok(check, format string, args ...any) Finding {
 	return Finding{Check: check, State: OK, Detail: fmt.Sprintf(format, args...)}
 }

@@ -14,6 +14,7 @@ import (
 // directories, so one that is missing beside a database has been removed.
 func Images(dir string) Finding {
 	tmp := filepath.Join(dir, "tmp")
+	// A file in the place of a directory keeps the service from making the directory.
 	for _, name := range []string{"tmp", "images", "spool"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
 			return ok("images", "%s is not a directory", filepath.Join(dir, name)).fails("move it away; imagegend serve makes the directory")
@@ -28,7 +29,7 @@ func Images(dir string) Finding {
 	return ok("images", "a file in %s was written, flushed, read and removed", tmp)
 }
 
-// probe does to a file what the service does to an image. The file is removed in any case.
+// probe writes, flushes and reads a file as the service does with an image. The file is removed in any case.
 func probe(dir string) (err error) {
 	file, err := os.CreateTemp(dir, "doctor-")
 	if err != nil {

@@ -15,6 +15,7 @@ const issuerTime = 10 * time.Second
 
 // SignIn reports what serve would refuse in the settings for sign-in; nil if it would accept them.
 func SignIn(s config.Server) []Finding {
+	// Both are checked, so that one run shows all that is wrong.
 	_, provider := signin.Provider(s.SignIn)
 	_, passkeys := signin.Passkeys(s)
 	err := errors.Join(provider, passkeys)
@@ -39,7 +40,7 @@ func Issuer(ctx context.Context, s config.Server) []Finding {
 		f.Detail = strings.TrimPrefix(err.Error(), "oidc: ")
 		return []Finding{f.but("make sure that the address is the one the provider gives for itself, and that this machine reaches it; until then nobody signs in by it")}
 	}
-	// The provider answers, but would not know where to send a browser back to.
+	// The provider answers, but the service could not tell it where to send a browser back to.
 	if s.BaseURL == "" {
 		f.Detail += ", and this service has no public address"
 		return []Finding{f.but("name it with --base-url: the provider sends browsers back to it")}

@@ -15,8 +15,8 @@ func Network(s config.Server) []Finding {
 	return []Finding{baseURL(s), proxies(s)}
 }
 
-// Addresses checks whether the service could listen on its addresses, by doing so for a moment. If the service runs,
-// it has them, and nothing is tried.
+// Addresses checks whether the service could listen on its addresses, by listening on each for a moment. If the server
+// runs, it holds them, and nothing is tried.
 func Addresses(s config.Server, running bool) []Finding {
 	all := []Finding{address("address", s.Addr, "--addr", running)}
 	if s.OpsAddr != "" {
@@ -55,7 +55,7 @@ func baseURL(s config.Server) Finding {
 		f.Detail = "none: the addresses of images follow the Host that each caller sends"
 		return f.but("name the public address with --base-url")
 	case public != nil && public.Scheme == "http" && !isLocal(public.Host):
-		f.Detail += ": keys and passwords travel in clear"
+		f.Detail += ": keys and passwords travel in the clear"
 		return f.but("put a proxy with TLS in front, and give its https address as --base-url")
 	}
 	return f
@@ -84,6 +84,7 @@ func proxies(s config.Server) Finding {
 	return f
 }
 
+// list joins networks for a sentence.
 func list(proxies []netip.Prefix) string {
 	var all []string
 	for _, p := range proxies {

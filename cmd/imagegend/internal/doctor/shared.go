@@ -24,6 +24,7 @@ func sharedDatabase(ctx context.Context, at config.Data) (findings []Finding) {
 		return []Finding{f.fails(sharedRemedy(err))}
 	}
 	defer store.Close()
+	// Ready makes the check by which a running server decides whether it takes work.
 	if err := store.Ready(ctx); err != nil {
 		f.Detail = err.Error()
 		f = f.fails(sharedRemedy(err))

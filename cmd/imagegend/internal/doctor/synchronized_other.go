@@ -2,5 +2,5 @@
 
 package doctor
 
-// synchronized knows nothing: there is no common interface for this.
+// synchronized returns that it is not known: other systems have no common interface for it.
 func synchronized() (kept, known bool) { return false, false }

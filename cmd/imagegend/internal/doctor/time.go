@@ -5,8 +5,8 @@ import "time"
 // released is a moment before this program existed. A clock that is behind it is certainly wrong.
 var released = time.Date(2025, 11, 1, 0, 0, 0, 0, time.UTC)
 
-// TimeOfDay checks whether the time can be right at all, and whether something keeps it right. Clock compares it with
-// other clocks.
+// TimeOfDay checks whether the time can be right at all, and whether a time service keeps it right. Clock, in
+// contrast, compares the clock with others.
 func TimeOfDay(now time.Time) Finding {
 	f := ok("time of day", "%s", now.UTC().Format(time.DateTime)+" UTC")
 	switch kept, known := synchronized(); {

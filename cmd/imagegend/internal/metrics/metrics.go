@@ -43,13 +43,13 @@ func New(version string) *Metrics {
 // Watch has the gauges read from s from now on.
 func (m *Metrics) Watch(s Sources) { m.state.watch(s) }
 
-// Handler answers scrapes in Prometheus' text format or as OpenMetrics, up to four at once. What it tells can be
-// recentAge old.
+// Handler answers scrapes in Prometheus' text format or as OpenMetrics, up to four at once; further ones get 503. The
+// values can be recentAge old.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.recent, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true, DisableCompression: true})
 }
 
-// counter and histogram declare a metric with labels. What never happened has no series, and not a 0.
+// counter and histogram declare a metric with labels. What has never happened has no series, rather than one with a 0.
 func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
 }

@@ -12,12 +12,12 @@ import (
 const (
 	// openAge is how long a count of open charges is used. Counting reads every one of them.
 	openAge = 15 * time.Second
-	// openLooked is among how many of the oldest open charges the oldest queued generation is looked for. It is found
-	// unless more older ones than that run, and far fewer do.
+	// openLooked is how many of the oldest open charges are searched for the oldest queued generation. It would be
+	// missed only if more generations than that were older and under way, and far fewer can be.
 	openLooked = 1024
 )
 
-// open caches what open charges there are. mu is held while they are counted, so that scrapes do not count at the
+// open caches the counts of open charges. mu is held while they are counted, so that two scrapes do not count at the
 // same time.
 type open struct {
 	mu    sync.Mutex
@@ -32,8 +32,8 @@ type openCharges struct {
 	oldest, oldestQueued time.Time // zero: there is none
 }
 
-// look returns a count that is at most openAge old. A failed count is kept as long, so that a store that is away is
-// not asked at each scrape: false.
+// look returns a count that is at most openAge old; false if it failed. A failed count is kept as long as a good one,
+// so that a store that is away is not asked at each scrape.
 func (o *open) look(ctx context.Context, e *engine.Engine) (openCharges, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -37,7 +37,7 @@ var statuses = func() (all [600]string) {
 	return all
 }()
 
-// watcher is Metrics as a Watcher: both interfaces have a method Begin.
+// watcher is Metrics as a Watcher. Metrics cannot be both: Observer and Watcher each have a method Begin.
 type watcher struct{ *Metrics }
 
 // Watcher returns what counts requests.

@@ -59,6 +59,7 @@ func newState() *state {
 	}
 }
 
+// watch has later scrapes read the sources. It may be called while a scrape is under way.
 func (s *state) watch(of Sources) { s.sources.Store(&of) }
 
 // Describe implements [prometheus.Collector]. It must name every gauge: the registry refuses one that was not
@@ -168,6 +169,7 @@ func (s *state) readiness(ctx context.Context, e *engine.Engine, tell teller) {
 	}
 }
 
+// truth returns a condition as the value of a gauge.
 func truth(b bool) float64 {
 	if b {
 		return 1

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// work counts what is done for callers and what it costs, from the events of engine and storage.
+// work counts what is done for callers and what it costs, from the events of the engine and the storage.
 type work struct {
 	accepted, ended, images, charged, refunded *prometheus.CounterVec
 	replayed                                   prometheus.Counter

@@ -7,5 +7,5 @@ import "io/fs"
 // HasModes says whether permissions mean anything on this system.
 const HasModes = false
 
-// own takes every file for one's own.
+// own reports true for every file: this system does not tell whose it is.
 func own(fs.FileInfo) bool { return true }

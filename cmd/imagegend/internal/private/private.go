@@ -43,8 +43,8 @@ func ReadFile(path string, most int64) (string, error) {
 	return string(text), err
 }
 
-// ReadLine returns the first line of a secret's file, without its end; otherwise it is ReadFile. Editors end a file with
-// a line break, which is no part of the secret.
+// ReadLine is ReadFile for the first line of a file, without the line break: editors end a file with one, which is no
+// part of the secret.
 func ReadLine(path string, most int64) (string, error) {
 	text, err := ReadFile(path, most)
 	line, _, _ := strings.Cut(text, "\n")
@@ -70,7 +70,8 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// checkEntries refuses a directory, which everybody can enter, if it has an entry that everybody can change.
+// checkEntries refuses a directory with an entry that everybody can change. The directory is one that everybody can
+// enter; in any other, nobody reaches the entries.
 func checkEntries(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

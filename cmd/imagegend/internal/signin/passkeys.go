@@ -8,8 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 )
 
-// Passkeys returns the passkeys for the public address. nil without an error: there is no address at which browsers
-// could have passkeys, and none are required. If they are required, that is an error.
+// Passkeys returns the passkeys for the public address. Without an address at which browsers can have passkeys it
+// returns nil, or an error if the settings require passkeys.
 func Passkeys(s config.Server) (*passkey.Passkeys, error) {
 	demanded := s.RequirePasskey == config.PasskeyOfOperators
 	if s.BaseURL == "" {

@@ -53,7 +53,7 @@ func checkKeys(n *yaml.Node) error {
 // yamlWords takes the parser's messages apart. The line in them can be one too low, hence "near" in ours.
 var yamlWords = regexp.MustCompile(`(?s)yaml: (?:line (\d+): )?(.*)`)
 
-// noYAML rewrites an error of the parser in plain words.
+// noYAML rewrites an error of the parser in plain words. It has no node, so InFile adds the file and no line.
 func noYAML(err error) error {
 	said := yamlWords.FindStringSubmatch(err.Error())
 	switch {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Main runs the tests of a package for its TestMain and returns the status to exit with. If all tests ran, and
-// passed, it asks whether what stands in the document of paths that begin with one of the prefixes was seen.
+// Main runs the tests of a package, for its TestMain, and returns the status to exit with. If all tests ran and passed,
+// but Missing returns something for the prefixes, it prints that and returns 1.
 func (w *Witness) Main(m *testing.M, prefixes ...string) (status int) {
 	flag.Parse()
 	if status = m.Run(); status != 0 || !runsAll() {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Transport returns a RoundTripper whose answers the witness compares to the document, and so the requests
-// that were accepted. What does not fit is the error of RoundTrip, or of the last Read of the body.
+// Transport returns a RoundTripper that sends requests through next, and checks each answer and each accepted request
+// against the document. If one does not conform, RoundTrip or the last Read of the body returns an error.
 func (w *Witness) Transport(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		response, err := next.RoundTrip(r)

@@ -1,5 +1,5 @@
-// Package openapitest holds what tests of the service see to the document of package openapi: each answer
-// fits it, and so does each request that was accepted; and what stands in the document has been seen.
+// Package openapitest checks, in tests of the service, that each answer and each accepted request conforms to the
+// document of package openapi, and that everything in the document occurs in the tests.
 package openapitest
 
 import (
@@ -14,7 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
-// Witness compares, and remembers what it has seen. It is safe for concurrent use.
+// Witness checks requests and answers against a document, and remembers which parts of the document have occurred. It is
+// safe for concurrent use.
 type Witness struct {
 	doc *openapi3.T
 
@@ -25,7 +26,7 @@ type Witness struct {
 	compared map[string]bool // exchanges that need no second look
 }
 
-// New returns a witness of the document. It panics if that is no valid OpenAPI.
+// New returns a witness for openapi.Document. It panics if the document is not valid OpenAPI.
 func New() *Witness {
 	w, err := Of(openapi.Document())
 	if err != nil {
@@ -34,7 +35,7 @@ func New() *Witness {
 	return w
 }
 
-// Of returns a witness of any document.
+// Of returns a witness for any document. It is an error if the document is not valid OpenAPI.
 func Of(document []byte) (*Witness, error) {
 	loader := openapi3.NewLoader()
 	doc, err := loader.LoadFromData(document)
@@ -89,8 +90,8 @@ func (w *Witness) mark(s *openapi3.SchemaRef, v any) {
 	}
 }
 
-// Missing lists what stands in the document of paths that begin with one of the prefixes and was not seen:
-// statuses of operations, parameters, and properties in bodies.
+// Missing lists the parts of the document that have not occurred, of paths that begin with one of the prefixes: statuses
+// of operations, parameters, and properties in bodies.
 func (w *Witness) Missing(prefixes ...string) (missing []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

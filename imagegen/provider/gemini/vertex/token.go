@@ -15,9 +15,11 @@ import (
 // tokenTime is how long a token may take to be fetched.
 const tokenTime = 30 * time.Second
 
-// tokens fetches one when the last is about to expire. It is safe for concurrent use.
+// tokens fetches an access token when the last one is about to expire. It is safe for concurrent use.
 type tokens struct{ source oauth2.TokenSource }
 
+// newTokens fetches at the account's token_uri, without a proxy and without following
+// redirects, as package upstream does.
 func newTokens(account *jwt.Config) *tokens {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil // as for every upstream
@@ -26,8 +28,8 @@ func newTokens(account *jwt.Config) *tokens {
 	return &tokens{oauth2.ReuseTokenSource(nil, account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, client)))}
 }
 
-// get returns an access token, or a *imagegen.ProviderError: nothing was asked for without one. It returns the
-// context's cause if that ends first; the token is fetched for whoever comes next.
+// get returns an access token, or the error of unfetched. If ctx ends first, it returns the cause, and the token is
+// fetched nevertheless, for the next call.
 func (t *tokens) get(ctx context.Context) (imagegen.Secret, error) {
 	type result struct {
 		token *oauth2.Token
@@ -49,7 +51,8 @@ func (t *tokens) get(ctx context.Context) (imagegen.Secret, error) {
 	}
 }
 
-// unfetched tells a refused account from a token endpoint that is out of reach.
+// unfetched is of ClassUnusable if Google refused the account, and of ClassUnavailable if the token could not be
+// fetched for another reason. Nothing was asked of the models in either case.
 func unfetched(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if ok && refused.Response != nil && refused.Response.StatusCode/100 == 4 && refused.Response.StatusCode != http.StatusTooManyRequests {

@@ -1,6 +1,6 @@
-// Package vertex makes images with Gemini's models on Vertex AI, as a service account of
-// Google Cloud. It is package gemini at another address: the same requests, at an address
-// of the project, with tokens that are valid for an hour instead of a key.
+// Package vertex makes images with Gemini's models on Vertex AI, as a service account of Google Cloud. It is package
+// gemini with another address, that of the project, and with access tokens that are valid for an hour in the place of
+// a key. The requests are the same.
 //
 //	p, err := vertex.New(vertex.Config{ServiceAccount: keyFile})
 //	...
@@ -39,11 +39,12 @@ const (
 
 // Config describes an account and a model. Only ServiceAccount is required.
 type Config struct {
-	// Config is what models on Vertex AI have in common with those of the Gemini API. Its APIKey and Token are not
-	// used. Name "" is "vertex", and BaseURL "" is made of Project and Location.
+	// Config holds the options that models on Vertex AI share with those of the Gemini API. Its APIKey and Token are
+	// not used. An empty Name stands for "vertex", an empty BaseURL for the address of Project and Location.
 	gemini.Config
 
-	// ServiceAccount is the account's key file, in JSON. The account needs the role roles/aiplatform.user.
+	// ServiceAccount is the content of the account's key file, in JSON. The account needs the role
+	// roles/aiplatform.user. Required.
 	ServiceAccount imagegen.Secret
 
 	// Project is the project that pays. "": the service account's own.
@@ -53,10 +54,12 @@ type Config struct {
 	Location string
 }
 
+// name matches what may be part of an address as a project or a location.
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9:.-]*$`)
 
-// New returns an error that says what is wrong with c, without revealing anything of the
-// key. It makes no request.
+// New returns an error that says what is wrong with c, and reveals nothing of the key. It makes no request: the first
+// call of the provider fetches the first token. If none can be fetched, the call fails with imagegen.ClassUnusable if
+// Google refuses the account, otherwise with imagegen.ClassUnavailable.
 func New(c Config) (*gemini.Provider, error) {
 	account, err := google.JWTConfigFromJSON([]byte(c.ServiceAccount.Reveal()), scope)
 	if err != nil {
@@ -81,6 +84,7 @@ func New(c Config) (*gemini.Provider, error) {
 	return gemini.New(c.Config)
 }
 
+// address is where the models of a project are in a location. The location global has a host without a prefix.
 func address(project, location string) string {
 	host := location + "-aiplatform.googleapis.com"
 	if location == defaultLocation {

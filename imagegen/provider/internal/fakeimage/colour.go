@@ -18,7 +18,9 @@ func (c rgb) over(below rgb, coverage float32) rgb {
 	}
 }
 
-// lab is a colour as it is mixed: Oklab, in which the way between two colours stays clean.
+// lab is a colour as it is mixed: in Oklab (bottosson.github.io/posts/oklab), where what lies
+// between two colours looks like a mixture of them, which it does not in sRGB. l is the
+// lightness from 0 to 1; a and b together are hue and saturation.
 type lab struct{ l, a, b float64 }
 
 // hex reads 0xRRGGBB.
@@ -26,11 +28,14 @@ func hex(v uint32) lab {
 	return linear(float64(v>>16&255)/255, float64(v>>8&255)/255, float64(v&255)/255)
 }
 
+// labOf converts an opaque colour.
 func labOf(c color.Color) lab {
 	r, g, b, _ := c.RGBA()
 	return linear(float64(r)/0xffff, float64(g)/0xffff, float64(b)/0xffff)
 }
 
+// linear converts from sRGB, whose parts are from 0 to 1. The matrices here and in lab.rgb are
+// those of Oklab's definition.
 func linear(r, g, b float64) lab {
 	r, g, b = expand(r), expand(g), expand(b)
 	l := math.Cbrt(0.4122214708*r + 0.5363325363*g + 0.0514459929*b)
@@ -43,6 +48,7 @@ func linear(r, g, b float64) lab {
 	}
 }
 
+// rgb converts to sRGB. A part that sRGB cannot show becomes the nearest that it can.
 func (c lab) rgb() rgb {
 	l := cube(c.l + 0.3963377774*c.a + 0.2158037573*c.b)
 	m := cube(c.l - 0.1055613458*c.a - 0.0638541728*c.b)
@@ -54,6 +60,7 @@ func (c lab) rgb() rgb {
 	}
 }
 
+// mix returns the colour at part of the way from c to another. A part below 0 counts as 0, one above 1 as 1.
 func (c lab) mix(with lab, part float64) lab {
 	part = min(max(part, 0), 1)
 	return lab{c.l + (with.l-c.l)*part, c.a + (with.a-c.a)*part, c.b + (with.b-c.b)*part}
@@ -73,6 +80,7 @@ func (c lab) lean(to lab) lab {
 
 func cube(v float64) float64 { return v * v * v }
 
+// expand makes a part of an sRGB colour proportional to the light (IEC 61966-2-1). Both are from 0 to 1.
 func expand(v float64) float64 {
 	if v <= 0.04045 {
 		return v / 12.92
@@ -80,6 +88,7 @@ func expand(v float64) float64 {
 	return math.Pow((v+0.055)/1.055, 2.4)
 }
 
+// compress is the inverse of expand, but limits its result and scales it to 255.
 func compress(v float64) float32 {
 	if v <= 0.0031308 {
 		v *= 12.92
@@ -91,12 +100,13 @@ func compress(v float64) float32 {
 
 // palette is the colours of one light.
 type palette struct {
-	zenith, sky, horizon lab
-	sun                  lab // of the glow
-	disc                 lab
-	far, near            lab // land; what lies between is mixed
+	zenith, sky, horizon lab // of the sky: at the top, half way down, and at its foot
+	sun                  lab // of the glow around the sun or moon
+	disc                 lab // of the sun or moon itself, and of stars
+	far, near            lab // of land; what lies between is mixed
 }
 
+// colours makes a palette of colours that are written 0xRRGGBB.
 func colours(zenith, sky, horizon, sun, disc, far, near uint32) palette {
 	return palette{hex(zenith), hex(sky), hex(horizon), hex(sun), hex(disc), hex(far), hex(near)}
 }
@@ -110,13 +120,15 @@ func (p palette) each(f func(lab) lab) palette {
 type hour int
 
 const (
-	anyHour hour = iota
+	anyHour hour = iota // not decided yet
 	dawn
 	day
 	dusk
 	night
 )
 
+// palettes are those among which pick chooses. Of each, the colours are in the order: zenith, sky, horizon, sun,
+// disc, far, near.
 var palettes = map[hour][]palette{
 	dawn: {
 		colours(0x6d93c4, 0xcfbfdd, 0xffdcc0, 0xffe6c4, 0xfffaf0, 0xb7a5cb, 0x3a4668),
@@ -140,7 +152,7 @@ var palettes = map[hour][]palette{
 	},
 }
 
-// pick chooses a palette and turns its hues a little.
+// pick chooses a palette for an hour and turns its hues a little, by up to 10 degrees either way.
 func pick(h hour, r *rand.Rand) palette {
 	choice := palettes[h]
 	p := choice[r.IntN(len(choice))]

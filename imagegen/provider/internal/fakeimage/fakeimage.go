@@ -4,6 +4,10 @@
 // A composer first arranges the picture as a scene of layers, using all the random numbers; then the
 // scene is painted row by row as the encoder (PNG or WebP) is read. So the same Picture always gives
 // the same bytes, and the pixels of the whole picture are never in memory.
+//
+// Lengths and positions are in pixels, x to the right and y downwards. What has to look alike
+// in every size is a share of the width, of the height or of composer.unit. Those shares, and
+// most other numbers here, are a matter of taste.
 package fakeimage
 
 import (
@@ -18,25 +22,27 @@ import (
 	"strings"
 )
 
-// Picture says what to draw. The same picture is drawn the same, in every size as nearly as its
-// shape allows.
+// Picture says what to draw. Equal pictures have equal bytes. In another size a picture keeps its composition, as
+// nearly as the shape allows. Its methods only read it.
 type Picture struct {
-	Prompt        string
+	Prompt        string       // white space around and between words does not count
 	Variant       int          // tells apart several pictures of one prompt
-	Width, Height int          // at least 1
+	Width, Height int          // from 1 to 16384, which is all that WebP allows
 	Tint          color.Color  // what the hues lean towards; nil: nothing
-	Seed          *int64       // of the first variant; each has the next. nil: the prompt alone decides
-	Oval          bool         // the picture is an oval, with nothing around it
-	Kept          *image.NRGBA // as large as the picture: what is opaque here stands in its place; nil: nothing
+	Seed          *int64       // of variant 0; each further variant has the next. nil: prompt and variant alone decide
+	Oval          bool         // the picture is an oval, and transparent around it
+	Kept          *image.NRGBA // as large as the picture: its pixels replace drawn ones, unless fully transparent; nil: none
 }
 
-// PNG returns the picture's bytes. They are drawn as they are read.
+// PNG returns a reader of the picture as PNG, 8 bits for each channel. It draws rows as they are read, fails with
+// nothing but io.EOF, and is not safe for concurrent use.
 func (p Picture) PNG() io.Reader { return newEncoder(p.Width, p.Height, p.depth(), p.rows()) }
 
-// WebP is PNG in the other format, without loss. It is not compressed, so that it too is drawn as it is read.
+// WebP is PNG, but in the format WebP, without loss. It does not compress: the file begins with its length, which
+// would then be known only when everything is drawn.
 func (p Picture) WebP() io.Reader { return newWebP(p.Width, p.Height, p.depth(), p.rows()) }
 
-// depth is how many bytes a pixel takes: the fourth is its opacity.
+// depth is how many bytes a pixel takes: red, green and blue, and in an oval its opacity.
 func (p Picture) depth() int {
 	if p.Oval {
 		return 4
@@ -44,7 +50,8 @@ func (p Picture) depth() int {
 	return 3
 }
 
-// rows returns a function that fills one row of the picture after the other.
+// rows returns a function that fills one row of the picture after the other, from the top. It must not be called for
+// more rows than the picture has.
 func (p Picture) rows() func(row []byte) {
 	draw, y := p.compose().rows(p.Width, p.depth()), 0
 	return func(row []byte) {
@@ -59,26 +66,30 @@ func (p Picture) rows() func(row []byte) {
 	}
 }
 
-// composer arranges one picture. Lengths are pixels; unit is the edge of a square of the same area.
+// composer arranges one picture. Its methods append layers to the scene, the farthest first, and draw random numbers:
+// to call them in another order makes other pictures.
 type composer struct {
 	rand       *rand.Rand
 	mood       mood
 	palette    palette
-	width      int
-	w, h, unit float64
-	horizon    float64
-	sunX, sunY float64
+	width      int     // of the picture
+	w, h, unit float64 // its width, its height, and the edge of a square of the same area
+	horizon    float64 // the height at which the sky ends
+	sunX, sunY float64 // the middle of the sun, or of the moon
 	sunRadius  float64
-	front      ridge // of the nearest land
+	front      ridge // of the nearest land; empty as long as there is none before the water
 	scene      scene
 }
 
+// compose arranges the whole scene. The seed of its random numbers depends on the prompt, the variant and Seed only,
+// so that a picture keeps its composition in another size.
 func (p Picture) compose() scene {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%s %s", p.chance(), strings.Join(strings.Fields(p.Prompt), " ")))
 	c := &composer{
 		rand: rand.New(rand.NewChaCha8(seed)), mood: read(p.Prompt),
 		width: p.Width, w: float64(p.Width), h: float64(p.Height), unit: math.Sqrt(float64(p.Width) * float64(p.Height)),
 	}
+	// Palette and mood come first, since every layer takes its colours from them when it is made.
 	c.mood.decide(c.rand)
 	c.palette = pick(c.mood.hour, c.rand)
 	if p.Tint != nil {
@@ -91,7 +102,7 @@ func (p Picture) compose() scene {
 	return c.scene
 }
 
-// chance tells apart the pictures of one prompt.
+// chance is what tells apart the pictures of one prompt: the seed of the random numbers is made of both.
 func (p Picture) chance() string {
 	if p.Seed != nil {
 		return fmt.Sprintf("seed %d", *p.Seed+int64(p.Variant))
@@ -99,11 +110,13 @@ func (p Picture) chance() string {
 	return strconv.Itoa(p.Variant)
 }
 
-// between is a random number.
+// between returns a random number from least to most.
 func (c *composer) between(least, most float64) float64 { return least + (most-least)*c.rand.Float64() }
 
 func (c *composer) add(layers ...layer) { c.scene = append(c.scene, layers...) }
 
+// heavens adds the sky, stars, the sun or moon, and clouds. By day and at night the sun or moon stands high, at dawn
+// and dusk just above the horizon, where land that is added later may hide it.
 func (c *composer) heavens() {
 	c.horizon = c.h * c.between(0.54, 0.64)
 	c.sunX = c.w * c.between(0.22, 0.78)
@@ -124,21 +137,23 @@ func (c *composer) heavens() {
 
 // layer is one sheet of a scene.
 type layer struct {
-	// paint adds the layer's part of the row whose middle is at height y, over what is there.
+	// paint adds the layer's part of the row whose middle is at height y, over what is there. y can be outside the
+	// picture, since water mirrors what is there. Calls never overlap: a layer may keep buffers.
 	paint func(row []rgb, y float64)
-	// solid is the height from which on down the layer hides all that is behind it.
+	// solid is the height below which the layer hides all that is behind it; minus infinity: everywhere.
 	solid float64
-	// glare is true for what water does not mirror as it is, but breaks up into glitter.
+	// glare says that water does not mirror the layer, but shows glitter in its place.
 	glare bool
 }
 
-// nowhere is solid for a layer that never hides all that is behind it.
+// nowhere is the solid of a layer that never hides all that is behind it.
 var nowhere = math.Inf(1)
 
-// scene is layers, the farthest first.
+// scene is layers, the farthest first, which is solid everywhere: no row keeps anything of the one before.
 type scene []layer
 
-// paint leaves out what is hidden.
+// paint paints the row at height y. It begins with the nearest layer that is solid there: the
+// others behind it are hidden.
 func (s scene) paint(row []rgb, y float64) {
 	first := 0
 	for i, l := range s {
@@ -151,8 +166,8 @@ func (s scene) paint(row []rgb, y float64) {
 	}
 }
 
-// rows returns a function that fills one row of the picture after the other with the colours of its pixels, which take
-// depth bytes each.
+// rows returns a function that fills one row of the picture after the other with the colours of its pixels, which
+// take depth bytes each; it leaves a fourth byte as it is.
 func (s scene) rows(width, depth int) func(row []byte) {
 	line := make([]rgb, width)
 	y := 0.5
@@ -166,7 +181,7 @@ func (s scene) rows(width, depth int) func(row []byte) {
 	}
 }
 
-// fill paints a stretch of a row whose ends lie between pixels.
+// fill paints a stretch of a row. Its ends may lie outside the row, and within pixels, which it then covers in part.
 func fill(row []rgb, from, to float64, c rgb, opacity float32) {
 	first, last := max(0, int(math.Floor(from))), min(len(row)-1, int(math.Floor(to)))
 	for x := first; x <= last; x++ {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/image/vector"
 )
 
-// figures are what stands, swims or flies before it all.
+// figures adds the figure of the mood, if there is one, before everything else.
 func (c *composer) figures() {
 	at := c.w * c.between(0.25, 0.75)
 	switch c.mood.figure {
@@ -20,6 +20,7 @@ func (c *composer) figures() {
 		shade, part := c.shade()
 		c.add(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, shade, part)...)
 	case "birds":
+		// A flock: each bird is somewhere around the same place.
 		for range 3 + c.rand.IntN(4) {
 			x, y := at+c.unit*c.between(-0.14, 0.14), c.h*c.between(0.15, 0.34)
 			c.add(stamp(bird, x, y, c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
@@ -27,7 +28,7 @@ func (c *composer) figures() {
 	}
 }
 
-// stand puts a figure and its shadow on the nearest land, which is a shore where there is water.
+// stand puts a figure and its shadow on the nearest land. If the nearest is water, it adds a shore first.
 func (c *composer) stand(f figure, x, size float64) {
 	if c.mood.kind == sea || c.mood.kind == city {
 		c.slopes(1, 1, 1, 0.05)
@@ -38,7 +39,7 @@ func (c *composer) stand(f figure, x, size float64) {
 	c.add(stamp(f, x, y, size, shade, part)...)
 }
 
-// shade is what the light of the hour does to a figure's own colours.
+// shade returns the colour that the light of the hour mixes into a figure's own colours, and how much of it.
 func (c *composer) shade() (with lab, part float64) {
 	if c.mood.hour == night {
 		return c.palette.near, 0.3
@@ -46,6 +47,7 @@ func (c *composer) shade() (with lab, part float64) {
 	return c.palette.sun, 0.12
 }
 
+// shadow is a flat ellipse around the foot of the fox, a path as in [shape].
 const shadow = "M 14 99 C 14 94 104 94 104 99 C 104 104 14 104 14 99 Z"
 
 var fox = figure{
@@ -63,26 +65,27 @@ var fox = figure{
 }
 
 var boat = figure{
-	{"M 48 8 L 48 80 L 14 80 C 30 60 42 36 48 8 Z", 0xfffaf0},
-	{"M 52 18 C 60 44 70 62 84 80 L 52 80 Z", 0xf3e3cf},
-	{"M 10 85 L 90 85 C 86 94 80 100 70 100 L 30 100 C 20 100 14 94 10 85 Z", 0x6b3a2e},
+	{"M 48 8 L 48 80 L 14 80 C 30 60 42 36 48 8 Z", 0xfffaf0},                           // mainsail
+	{"M 52 18 C 60 44 70 62 84 80 L 52 80 Z", 0xf3e3cf},                                 // foresail
+	{"M 10 85 L 90 85 C 86 94 80 100 70 100 L 30 100 C 20 100 14 94 10 85 Z", 0x6b3a2e}, // hull
 }
 
 var bird = figure{
 	{"M 0 88 C 14 78 34 78 50 94 C 66 78 86 78 100 88 C 84 84 66 86 50 100 C 34 86 16 84 0 88 Z", 0x2b2b3a},
 }
 
-// shape is one part of a figure. Its path is written as in SVG, with absolute M, L, C and Z only;
-// y points down.
+// shape is one part of a figure. Its path is written as in SVG, with absolute M, L, C and Z only, a space around each
+// command and number, and no negative number. The colour is 0xRRGGBB.
 type shape struct {
 	path   string
 	colour uint32
 }
 
-// figure is drawn on a square of 100 by 100, with its foot at y = 100.
+// figure is drawn on a square of 100 by 100, with its foot at y = 100. Of its shapes, later ones cover earlier ones.
 type figure []shape
 
-// stamp paints a figure with the middle of its foot at x, y. Its colours are mixed with shade.
+// stamp paints a figure with the middle of its foot at x, y, on a square whose edge is size.
+// Its colours are mixed with shade.
 func stamp(f figure, x, y, size float64, shade lab, part float64) []layer {
 	layers := make([]layer, len(f))
 	for i, s := range f {
@@ -100,11 +103,12 @@ func paste(path string, x, y, size float64, colour lab, opacity float32) layer {
 
 // outline is a path that has been read and scaled.
 type outline struct {
-	verbs   []byte
-	numbers []float32 // x and y in turn
-	bounds  image.Rectangle
+	verbs   []byte          // M, L, C and Z
+	numbers []float32       // x and y in turn: a pair for each M and L, three for each C
+	bounds  image.Rectangle // of all numbers, and so of the outline too: a cubic curve stays among its control points
 }
 
+// parse reads the path of a shape. It finds no mistakes: paths are constants of this package.
 func parse(path string, scale float64) outline {
 	var o outline
 	left, top, right, bottom := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
@@ -126,7 +130,8 @@ func parse(path string, scale float64) outline {
 	return o
 }
 
-// mask is as large as the bounds, so that a large picture does not pay for what is left empty.
+// mask returns how much of each pixel the outline covers. It is no larger than the bounds, so that a small figure
+// takes little memory in a large picture.
 func (o outline) mask() *image.Alpha {
 	z := vector.NewRasterizer(o.bounds.Dx(), o.bounds.Dy())
 	dx, dy := float32(o.bounds.Min.X), float32(o.bounds.Min.Y)
@@ -149,6 +154,7 @@ func (o outline) mask() *image.Alpha {
 	return render(z)
 }
 
+// render returns what was drawn into z. The mask is new, so there is nothing to blend with, and draw.Src is faster.
 func render(z *vector.Rasterizer) *image.Alpha {
 	z.DrawOp = draw.Src
 	mask := image.NewAlpha(z.Bounds())
@@ -156,8 +162,8 @@ func render(z *vector.Rasterizer) *image.Alpha {
 	return mask
 }
 
-// cutout paints through a mask whose corner is at left, top. The opacity runs from one at the top to
-// another at the foot.
+// cutout paints a colour through a mask whose upper left corner is at left, top, rounded down to whole pixels. The
+// opacity runs from one at the top to another at the foot.
 func cutout(mask *image.Alpha, left, top float64, colour rgb, from, to float32) layer {
 	left, top = math.Floor(left), math.Floor(top)
 	width, height := mask.Rect.Dx(), mask.Rect.Dy()

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// ground lays out the land, the farthest first.
+// ground adds land and water, the farthest first.
 func (c *composer) ground() {
 	switch c.mood.kind {
 	case mountains:
@@ -24,7 +24,9 @@ func (c *composer) ground() {
 	}
 }
 
-// depth is how the land looks at a distance: t is 0 at the horizon, 1 at the feet.
+// depth returns how the land looks at a distance, from t = 0 at the horizon to 1 at the
+// viewer's feet: the height in the picture around which it lies, and its colours at the crest
+// and at the foot. In the distance, haze takes them towards the sky's.
 func (c *composer) depth(t float64) (base float64, crest, foot lab) {
 	base = c.horizon + (c.h-c.horizon)*0.86*t
 	crest = c.palette.far.mix(c.palette.near, t)
@@ -36,6 +38,8 @@ func (c *composer) white() lab {
 	return c.palette.horizon.mix(c.palette.sky, 0.2).mix(hex(0xffffff), 0.55)
 }
 
+// peaks are n mountain ranges. tall, in units, is the height of the farthest; each nearer one is lower, so that it
+// does not hide those behind it. The farthest always has snow.
 func (c *composer) peaks(n int, tall float64) {
 	for i := range n {
 		t := 0.55 * float64(i) / float64(n)
@@ -49,7 +53,8 @@ func (c *composer) peaks(n int, tall float64) {
 	}
 }
 
-// slopes are rolling hills, with pines where there is a forest.
+// slopes are n ranges of rolling hills, at distances from one to another as in depth, with pines in a forest and
+// before mountains. tall is their height in units. The last is the front.
 func (c *composer) slopes(from, to float64, n int, tall float64) {
 	for i := range n {
 		t := from + (to-from)*float64(i)/float64(max(1, n-1))
@@ -85,6 +90,8 @@ func (c *composer) dunes() {
 	}
 }
 
+// coast is three headlands at the horizon, and the sea before them. A random shift raises or lowers each; the sea
+// covers what then lies below the horizon, and leaves gaps.
 func (c *composer) coast() {
 	for i := range 3 {
 		t := 0.15 * float64(i)
@@ -97,6 +104,7 @@ func (c *composer) coast() {
 	c.add(c.water(c.horizon))
 }
 
+// town is three rows of houses, the farthest the tallest, and the water before their quay. By day no window is lit.
 func (c *composer) town() {
 	lit := map[hour]float64{night: 0.4, dusk: 0.3, dawn: 0.12}[c.mood.hour]
 	quay := c.horizon + 0.4*(c.h-c.horizon)
@@ -110,12 +118,12 @@ func (c *composer) town() {
 
 // ridge is the outline of land against what is behind it.
 type ridge struct {
-	top         []float32 // the height of the land in each column
+	top         []float32 // the height at which the land begins, for each column
 	soft        []float32 // how fast coverage grows below it: less where the land is steep
-	least, most float64
+	least, most float64   // of top
 }
 
-// ridge draws f, which takes and returns lengths in units.
+// ridge evaluates f for each column. f takes an x and returns how far the land rises above base, both in units.
 func (c *composer) ridge(base float64, f func(x float64) float64) ridge {
 	r := ridge{make([]float32, c.width), make([]float32, c.width), math.Inf(1), math.Inf(-1)}
 	for x := range r.top {
@@ -123,6 +131,8 @@ func (c *composer) ridge(base float64, f func(x float64) float64) ridge {
 		r.top[x] = float32(y)
 		r.least, r.most = min(r.least, y), max(r.most, y)
 	}
+	// The edge has to look equally sharp at every slope. The distance from it is measured downwards, and the cosine
+	// of the slope makes of that the distance at right angles.
 	for x := range r.top {
 		slope := float64(r.top[min(x+1, c.width-1)] - r.top[max(x-1, 0)])
 		if x > 0 && x < c.width-1 {
@@ -133,11 +143,13 @@ func (c *composer) ridge(base float64, f func(x float64) float64) ridge {
 	return r
 }
 
+// at returns the height at which the land begins at x, or at the nearest edge of the picture. r must not be empty.
 func (r ridge) at(x float64) float64 {
 	return float64(r.top[min(max(int(x), 0), len(r.top)-1)])
 }
 
-// land fills what lies below a ridge: crest at its highest, foot at a depth below that.
+// land fills what lies below a ridge. Its colour runs from crest, at the ridge's highest point,
+// to foot, depth pixels below.
 func land(r ridge, crest, foot lab, depth float64) layer {
 	return layer{solid: r.most + 1, paint: func(row []rgb, y float64) {
 		if y < r.least-1 {
@@ -154,6 +166,7 @@ func land(r ridge, crest, foot lab, depth float64) layer {
 	}}
 }
 
+// cover paints what lies below a ridge in the row at height y, with an edge that is one pixel wide.
 func cover(row []rgb, r ridge, y float64, colour rgb) {
 	for x := range row {
 		part := (float32(y)-r.top[x])*r.soft[x] + 0.5
@@ -165,11 +178,13 @@ func cover(row []rgb, r ridge, y float64, colour rgb) {
 	}
 }
 
-// snowcap whitens what of a ridge rises above an altitude, with a frayed lower edge.
+// snowcap whitens the parts of a ridge that rise above a snow line, down to a frayed lower edge.
 func (c *composer) snowcap(r ridge, white lab) layer {
 	n := newNoise(c.rand)
 	line := r.least + 0.42*(r.most-r.least)
 	edge := make([]float32, c.width)
+	// The higher the ridge rises above the line, the farther down the snow reaches. Towards the line the fraying
+	// fades, so that the cap ends in points.
 	for x := range edge {
 		fray := n.ridged(float64(x)/c.unit*34, 3)
 		rise := max(0, line-float64(r.top[x]))
@@ -189,10 +204,11 @@ func (c *composer) snowcap(r ridge, white lab) layer {
 	}}
 }
 
-// pine stands on the ground with its tip at the top.
+// pine stands at x, with its tip at the height top and its lowest branches at foot. No branch is longer than width.
 type pine struct{ x, top, foot, width float64 }
 
-// half is half the width of a pine at height y: tiers of branches that grow towards the foot.
+// half is half the width of a pine at height y, which lies between top and foot. Within each tier of branches it
+// grows downwards, and so do the tiers.
 func (p pine) half(y float64) float64 {
 	const tiers = 7
 	t := (y - p.top) / (p.foot - p.top)
@@ -200,13 +216,14 @@ func (p pine) half(y float64) float64 {
 	return p.width * t * (0.62 + 0.38*drop)
 }
 
-// pines stand in groves along a ridge. tall is the height of the tallest; bare is how much of the
+// pines stand in groves along a ridge. tall is about the height of the tallest, in pixels; bare says how much of the
 // ridge is left without any, from -1 for none of it to 1 for all.
 func (c *composer) pines(r ridge, tall, bare float64, colour, white lab) layer {
 	var trees []pine
 	groves := newNoise(c.rand)
 	least, most := math.Inf(1), math.Inf(-1)
 	for x := 0.0; x < c.w; x += 0.17 * tall * c.between(0.4, 1.6) {
+		// Where growth is high there is a grove of tall trees, where it is low a clearing.
 		growth := groves.rolling(3*x/c.unit, 2)
 		height := tall * c.between(0.5, 1) * (0.8 + 0.3*growth)
 		if growth < bare {

@@ -10,7 +10,7 @@ import (
 type kind int
 
 const (
-	anyKind kind = iota
+	anyKind kind = iota // not decided yet
 	mountains
 	hills
 	sea
@@ -19,15 +19,15 @@ const (
 	city
 )
 
-// mood is what the words of a prompt ask for.
+// mood is what the words of a prompt ask for. What they leave open has its zero value until decide has chosen.
 type mood struct {
 	hour   hour
 	kind   kind
 	snow   bool
-	figure string
+	figure string // fox, boat or birds; "": none
 }
 
-// themes are the words that are understood.
+// themes holds each word that is understood, in lower case, with what it asks for.
 var themes = index([]theme{
 	{"dawn sunrise morning spring", mood{hour: dawn}},
 	{"day noon sunny summer afternoon bright", mood{hour: day}},
@@ -45,8 +45,9 @@ var themes = index([]theme{
 	{"bird birds gull gulls", mood{figure: "birds"}},
 })
 
+// theme is words that all ask for the same.
 type theme struct {
-	words string
+	words string // separated by spaces
 	mood  mood
 }
 
@@ -60,7 +61,8 @@ func index(themes []theme) map[string]mood {
 	return m
 }
 
-// read finds the mood of a prompt. Of words that contradict each other the first counts.
+// read finds the mood of a prompt. Of words that contradict each other the first counts. Words are runs of letters;
+// their case does not matter, and words that are not in themes ask for nothing.
 func read(prompt string) mood {
 	var m mood
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
@@ -70,6 +72,7 @@ func read(prompt string) mood {
 	return m
 }
 
+// add takes from o what m leaves open.
 func (m *mood) add(o mood) {
 	if m.hour == anyHour {
 		m.hour = o.hour
@@ -83,7 +86,8 @@ func (m *mood) add(o mood) {
 	m.snow = m.snow || o.snow
 }
 
-// decide chooses what the prompt left open.
+// decide chooses what the prompt left open. What is listed twice is twice as likely. Snow without a landscape falls
+// on mountains or on a forest, and birds do not fly at night.
 func (m *mood) decide(r *rand.Rand) {
 	hours := []hour{dawn, dawn, day, day, dusk, dusk, night}
 	kinds := []kind{mountains, mountains, hills, sea, sea, forest, desert}

@@ -6,6 +6,7 @@ import (
 )
 
 // noise is a smooth random curve through the values at the whole numbers, repeated after 256.
+// It lies between -1 and 1.
 type noise [256]float64
 
 func newNoise(r *rand.Rand) *noise {
@@ -16,6 +17,7 @@ func newNoise(r *rand.Rand) *noise {
 	return &n
 }
 
+// at returns the curve at x. It is level at the whole numbers, so that it has no corners there.
 func (n *noise) at(x float64) float64 {
 	floor := math.Floor(x)
 	i, f := int(floor), x-floor
@@ -23,7 +25,8 @@ func (n *noise) at(x float64) float64 {
 	return a + (b-a)*f*f*(3-2*f)
 }
 
-// rolling adds up octaves into hills, between about -1 and 1.
+// rolling adds up octaves into hills, between about -1 and 1. Each octave is about twice as fine as the one before,
+// flatter, and moved along the curve, so that the same values do not meet again.
 func (n *noise) rolling(x float64, octaves int) float64 {
 	sum, weight := 0.0, 0.6
 	for i := range octaves {
@@ -33,7 +36,7 @@ func (n *noise) rolling(x float64, octaves int) float64 {
 	return sum
 }
 
-// ridged adds up octaves with creases into mountains, between about -1 and 1.
+// ridged is rolling with a crease wherever the curve crosses 0, which makes mountains of hills.
 func (n *noise) ridged(x float64, octaves int) float64 {
 	sum, weight := 0.0, 0.55
 	for i := range octaves {

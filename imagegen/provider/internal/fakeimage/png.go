@@ -8,20 +8,20 @@ import (
 	"io"
 )
 
-// encoder is an io.Reader of the PNG of what it draws. Only as much is drawn as is read, so that a
-// picture of any size takes two rows of memory; image/png would need all of it beforehand.
+// encoder is an io.Reader of the PNG of what it draws (RFC 2083). Only as much is drawn as is read, so that a picture
+// of any size takes a few rows of memory; image/png would need all of it beforehand.
 type encoder struct {
 	draw       func(row []byte) // the next row
 	remaining  int              // rows
-	row, above []byte
-	filtered   []byte
-	deflated   bytes.Buffer
+	row, above []byte           // above the first row there are zeros
+	filtered   []byte           // row as it is compressed: the type of its filter and the differences
+	deflated   bytes.Buffer     // what deflate has written, until it makes a chunk
 	deflate    *zlib.Writer
-	out        bytes.Buffer
-	ended      bool
+	out        bytes.Buffer // what is yet to be read
+	ended      bool         // out holds the end of the file
 }
 
-// chunkBytes is the least that an image data chunk holds.
+// chunkBytes is the least that an image data chunk holds, unless it is the last.
 const chunkBytes = 32 << 10
 
 // newEncoder returns one whose pixels take depth bytes: three, or four with their opacity.
@@ -35,6 +35,7 @@ func newEncoder(width, height, depth int, draw func(row []byte)) *encoder {
 	return e
 }
 
+// header is the content of the IHDR chunk (RFC 2083, section 4.1.1).
 func header(width, height, depth int) []byte {
 	colour := byte(2) // red, green, blue
 	if depth == 4 {
@@ -59,6 +60,7 @@ func (e *encoder) Read(p []byte) (int, error) {
 // advance draws rows until there is a chunk, or the picture ends.
 func (e *encoder) advance() {
 	e.out.Reset()
+	// What deflate holds back is not in deflated yet, so that a chunk may take more rows than it seems to need.
 	for ; e.remaining > 0 && e.deflated.Len() < chunkBytes; e.remaining-- {
 		e.draw(e.row)
 		e.filter()
@@ -75,7 +77,8 @@ func (e *encoder) advance() {
 	}
 }
 
-// filter takes the difference to the row above: skies and hills change little from row to row.
+// filter takes the difference to the row above (RFC 2083, section 6.4): skies and hills change little from row to
+// row, and differences near zero compress well.
 func (e *encoder) filter() {
 	const up = 2
 	e.filtered[0] = up
@@ -85,6 +88,7 @@ func (e *encoder) filter() {
 	}
 }
 
+// chunk writes a chunk to out (RFC 2083, section 3.2). Its checksum covers kind and data, not the length.
 func (e *encoder) chunk(kind string, data []byte) {
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
 	head = append(head, kind...)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// water mirrors what lies behind it, below a level.
+// water lies below a level and mirrors the layers that the scene has so far, but for glare.
+// Towards the viewer it shows more of its own colour.
 func (c *composer) water(level float64) layer {
 	behind := slices.DeleteFunc(slices.Clone(c.scene), func(l layer) bool { return l.glare })
 	body := c.palette.zenith.mix(c.palette.sky, 0.35).rgb()
@@ -21,7 +22,9 @@ func (c *composer) water(level float64) layer {
 		if y < level {
 			return
 		}
-		depth := (y - level) / c.unit
+		depth := (y - level) / c.unit // of the row below the far edge of the water
+		// Waves displace what is mirrored: swell takes it from another row, shift from another column. The nearer the
+		// waves, the farther they displace and the wider they are.
 		swell := math.Sin(22 * math.Log(0.02+depth) / (1 + depth))
 		behind.paint(mirror, level-(y-level)*0.85-swell*0.05*depth*c.unit)
 		shift := 0.05 * depth * c.unit * math.Sin(140*math.Sqrt(depth+0.003))
@@ -34,7 +37,8 @@ func (c *composer) water(level float64) layer {
 	}}
 }
 
-// glitter is the path of light under the sun: dashes that widen towards the viewer.
+// glitter returns a function that paints the path of light under the sun: dashes that widen
+// towards the viewer, on water that begins at a level.
 func (c *composer) glitter(level float64) func(row []rgb, y float64, light rgb) {
 	type dash struct{ x, y, length, thick float64 }
 	var dashes []dash

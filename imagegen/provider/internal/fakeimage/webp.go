@@ -6,8 +6,9 @@ import (
 	"math/bits"
 )
 
-// webpEncoder is an io.Reader of the lossless WebP of what it draws (RFC 9649, section 3). Each byte of a pixel is written in
-// eight bits: so the length is known beforehand, as the format wants it, and only as much is drawn as is read.
+// webpEncoder is an io.Reader of the lossless WebP of what it draws (RFC 9649, section 3). Its
+// prefix codes take eight bits for each byte of a pixel. So the length is known beforehand, as
+// the format needs it, and only as much is drawn as is read.
 type webpEncoder struct {
 	draw      func(row []byte)
 	remaining int // rows
@@ -15,15 +16,17 @@ type webpEncoder struct {
 	row       []byte
 	out       []byte // what is yet to be read, of buffer
 	buffer    []byte
-	odd       bool   // the chunk's length is
-	bits      uint64 // yet to be written, the lowest first
-	count     int
+	odd       bool   // the length of the chunk is odd, so that one more byte follows it
+	bits      uint64 // yet to be written to buffer, the lowest first
+	count     int    // of bits; less than 8 between calls of put
 }
 
-// newWebP returns one whose pixels take depth bytes: three, or four with their opacity.
+// newWebP returns one whose pixels take depth bytes: three, or four with their opacity. Each edge has at most 16384
+// pixels. The file is a RIFF container with one chunk (RFC 9649, section 2); both begin with their length.
 func newWebP(width, height, depth int, draw func(row []byte)) io.Reader {
 	w := &webpEncoder{draw: draw, remaining: height, depth: depth, row: make([]byte, depth*width)}
 	head := w.head(width, height)
+	// One byte of the file for each byte of a pixel: the length needs no pixel to be drawn.
 	length := 1 + (head+8*depth*width*height+7)/8 // the signature, and whole bytes
 	const chunk = 8
 	w.odd = length%2 == 1
@@ -34,11 +37,12 @@ func newWebP(width, height, depth int, draw func(row []byte)) io.Reader {
 	return w
 }
 
-// head writes what precedes the pixels, and returns how many bits that takes.
+// head writes what precedes the pixels, and returns how many bits that takes: the header, and one prefix code each
+// for green, red, blue, opacity and distance.
 func (w *webpEncoder) head(width, height int) int {
 	n := 0
 	put := func(v uint64, bits int) { n += bits; w.put(v, bits) }
-	put(uint64(width-1), 14)
+	put(uint64(width-1), 14) // 14 bits limit an edge to 16384
 	put(uint64(height-1), 14)
 	put(uint64(w.depth-3), 1) // opacity is used
 	put(0, 3)                 // version
@@ -56,7 +60,8 @@ func (w *webpEncoder) head(width, height int) int {
 	return n
 }
 
-// eightBits writes the code in which so many symbols take eight bits each, and unused ones none.
+// eightBits writes the prefix code in which so many symbols take eight bits each, and unused ones none. used must be
+// 256, or the code would not be complete; the code word of each symbol is then its own value.
 func eightBits(put func(uint64, int), used, unused int) {
 	put(0, 1)    // an ordinary code, of which follow the lengths
 	put(12-4, 4) // as two codes of one bit, for the third and the twelfth of the order: 0 and 8
@@ -76,6 +81,7 @@ func eightBits(put func(uint64, int), used, unused int) {
 	}
 }
 
+// put writes the lowest n bits of v, the lowest first. v has no others.
 func (w *webpEncoder) put(v uint64, n int) {
 	w.bits |= v << w.count
 	w.count += n
@@ -100,7 +106,8 @@ func (w *webpEncoder) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// advance draws a row. Behind the last one the bytes are made whole, and even in number.
+// advance draws a row into buffer, in the order of the format: green, red, blue, opacity. After the last row it ends
+// the file; from then on it writes nothing.
 func (w *webpEncoder) advance() {
 	if w.remaining == 0 {
 		return
@@ -119,7 +126,7 @@ func (w *webpEncoder) advance() {
 	}
 }
 
-// symbol writes a code of eight bits, the highest first.
+// symbol writes the code word of a symbol, which unlike other values has its highest bit first.
 func (w *webpEncoder) symbol(b byte) { w.put(uint64(bits.Reverse8(b)), 8) }
 
 // end fills up the last byte, and the chunk to an even length.

@@ -18,38 +18,43 @@ import (
 // API describes an upstream and a model there. Its functions must be safe for concurrent use. Submit, Accepted, Status
 // and Probe are required.
 type API struct {
-	Name     string
+	Name     string // the provider's; a job that is saved under another one is not continued
 	Upstream upstream.Options
-	Can      imagegen.Capabilities
-	PerTask  int // images
-	Interval time.Duration
+	Can      imagegen.Capabilities // New sets Verify and the defaults
+	PerTask  int                   // the most images of a task, at least 1
+	Interval time.Duration         // before the first poll of a task, as in task.Runner
 
-	WhiteMask bool // masks are what upstream.WhiteMask makes of them
+	WhiteMask bool // Submit gets masks as upstream.WhiteMask converts them
 
-	// Submit returns where a task for r is started, and the JSON fields to send. d makes placeholders for references.
+	// Submit returns the path at which a task for r is started, and the JSON fields to send. size is what Can chose
+	// for r. d makes the placeholders for references in the fields.
 	Submit func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (path string, fields any)
 
-	// Accepted reads the answer to a submission: the addresses of the task.
+	// Accepted reads the addresses of the task from the answer to a submission. It leaves those empty that the answer
+	// does not name. Errors are those of Answer.
 	Accepted func(Answer) (task.Handle, error)
 
-	// Status reads the progress of a task. An error means that the answer was not understood; the task is polled again.
+	// Status reads the progress of a task from an answer at Handle.Status. An error means that the answer was not
+	// understood; the task is polled again.
 	Status func(Answer) (task.Progress, error)
 
-	// Response reads the images of a task that is done, at its second address. nil: Status has them.
+	// Response reads the images of a task that Status calls done, from the answer at
+	// Handle.Result. nil: Status reads them.
 	Response func(Answer) (task.Progress, error)
 
-	// Ended derives from an error of the last of these requests how the task ended, if the error says so. nil: no error
-	// does.
+	// Ended reports whether an error of Response's request, or of Status's if Response is nil, says that the task has
+	// ended, and how. nil: no error does.
 	Ended func(error) (task.Progress, bool)
 
-	// CancelMethod is used at the address that Accepted says. "": there is no way to cancel.
+	// CancelMethod is the method of a request to Handle.Cancel, which cancels the task. Not
+	// needed if Accepted never sets that address.
 	CancelMethod string
 
-	// Probe finds out whether the upstream answers, takes the key and knows the model. It costs nothing.
+	// Probe is that of provider.Prober, but its errors need not name the provider.
 	Probe func(context.Context, *upstream.Client) error
 }
 
-// Answer reads a JSON answer into v.
+// Answer reads a JSON answer into v. It can be called once. Its errors are those of upstream.Decode.
 type Answer func(v any) error
 
 // Provider makes images with a hosted model. It is safe for concurrent use and keeps no state but idle connections.
@@ -83,18 +88,20 @@ func New(a API) (*Provider, error) {
 	return p, nil
 }
 
-// Name is the configured one.
+// Name is the configured name.
 func (p *Provider) Name() string { return p.api.Name }
 
 // Capabilities are what the configured sizes allow.
 func (p *Provider) Capabilities() imagegen.Capabilities { return p.api.Can }
 
-// Generate submits as many tasks as the images take, or takes up those of r.Job.
+// Generate submits as many tasks as the images take, or continues those of r.Job. It yields
+// images in the order in which tasks are done.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
 	return p.client.Redacted(p.runner.Generate(ctx, r))
 }
 
-// Probe reports whether the upstream answers, takes the key and knows the model. It costs nothing.
+// Probe reports whether the upstream answers, accepts the key and knows the model, as far as it
+// tells. It costs nothing.
 func (p *Provider) Probe(ctx context.Context) error {
 	if err := p.api.Probe(ctx, p.client); err != nil {
 		return fmt.Errorf("%s: %w", p.api.Name, err)

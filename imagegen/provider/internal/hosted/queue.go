@@ -14,7 +14,8 @@ import (
 // queue is the upstream as package task sees it.
 type queue struct{ *Provider }
 
-// Submit starts a task.
+// Submit starts a task. It never repeats a submission. If the answer does not name all addresses that are needed
+// later, the error is of ClassUnknown: there is a task, but no way to find it.
 func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Handle, error) {
 	size, err := q.api.Can.Choose(r)
 	if err != nil {
@@ -43,11 +44,12 @@ func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Han
 	return h, err
 }
 
+// decoder reads the body of r, which its caller closes.
 func decoder(ctx context.Context, r *http.Response) Answer {
 	return func(v any) error { return upstream.Decode(ctx, r.Body, v) }
 }
 
-// Poll asks how a task stands, and for the response once it is there.
+// Poll asks how a task stands, and asks for the response once the task is done.
 func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	now, err := q.ask(ctx, h.Status, q.api.Status)
 	if q.api.Response != nil {
@@ -64,6 +66,8 @@ func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	return now, err
 }
 
+// ask sends a question about a task and reads the answer, with the time after which the upstream wants to be asked
+// again. An error that has no class yet gets ClassUnknown.
 func (q queue) ask(ctx context.Context, address string, read func(Answer) (task.Progress, error)) (task.Progress, error) {
 	response, err := q.client.Do(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -78,7 +82,7 @@ func (q queue) ask(ctx context.Context, address string, read func(Answer) (task.
 	return p, err
 }
 
-// Cancel ends a task if the upstream can.
+// Cancel implements task.Queue.
 func (q queue) Cancel(ctx context.Context, h task.Handle) error {
 	if h.Cancel == "" {
 		return nil
@@ -86,7 +90,7 @@ func (q queue) Cancel(ctx context.Context, h task.Handle) error {
 	return q.client.JSON(ctx, q.api.CancelMethod, h.Cancel, nil, nil)
 }
 
-// Fetch opens an image.
+// Fetch implements task.Queue.
 func (q queue) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	return q.client.Fetch(ctx, address)
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// job is the saved state of a request's tasks, of which several run at once. It is safe for concurrent use.
+// job is the state of a request's tasks, of which several run at once. Each change is saved. It
+// is safe for concurrent use.
 type job struct {
 	save func(ctx context.Context, job []byte) error
 
@@ -19,14 +20,14 @@ type job struct {
 	saved savedJob   // guarded by mu
 }
 
-// savedJob is its stored form.
+// savedJob is the stored form of a job.
 type savedJob struct {
 	Provider string  `json:"provider"`
 	Tasks    []state `json:"tasks"`
 }
 
-// state is one task's state: the zero value is not started, a Handle is started, and Lost means that its submission got
-// no answer, so that it may or may not be running.
+// state is the state of one task. The zero value means that it was not started, a Handle that it was. Lost means that
+// its submission got no answer, so that it may have been started.
 type state struct {
 	Handle
 	Lost bool `json:"lost,omitempty"`
@@ -54,7 +55,7 @@ func unfit(err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be continued", Err: err}
 }
 
-// task returns a task that an earlier attempt started. The error is of one that it lost.
+// task returns the i-th task if it was started. If its submission was lost, it returns an error of ClassUnknown.
 func (j *job) task(i int) (h Handle, started bool, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -80,8 +81,9 @@ func (j *job) forget(ctx context.Context, i int) error { return j.set(ctx, i, st
 // saveTime is how long saving may take.
 const saveTime = 30 * time.Second
 
-// set saves even if the context has ended: otherwise what it knows would be lost. It holds the lock
-// while it saves, so that states are stored in the order in which they were set.
+// set changes the state of the i-th task and saves the job, also if the context has ended: otherwise the new state
+// would be lost. It holds the lock while it saves, so that states are stored in the order in which they were set.
+// When no task has a state any more, it saves that there is no job.
 func (j *job) set(ctx context.Context, i int, s state) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()

@@ -13,13 +13,14 @@ import (
 const (
 	// maxFailedPolls is how many polls in a row may fail; one more ends the task.
 	maxFailedPolls = 12
-	// slowest is the longest time between two polls, in intervals.
+	// slowest is the longest pause between two polls, as a multiple of Runner.Interval.
 	slowest = 10
-	// maxWait is the longest time by which an upstream can delay the next poll.
+	// maxWait is the longest pause that an upstream can ask for.
 	maxWait = 30 * time.Second
 )
 
-// await polls until the task has ended, less and less often. An error means that the end could not be learned.
+// await polls until the task has ended, less and less often. An error means that the end could not be learned: it is
+// the context's cause, or that of lost.
 func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
 	pause, hint, failed := q.Interval, time.Duration(0), 0
 	for {
@@ -45,8 +46,8 @@ func (q *Runner) await(ctx context.Context, h Handle) (Progress, error) {
 	}
 }
 
-// mayPass reports whether a failed poll should be repeated, and after what time at least. No answer, 429 and 5xx are
-// worth it; any other status is a refusal that will not change.
+// mayPass reports whether a failed poll is to be repeated, and after what time at least. It is if there was no
+// answer, or one with the status 429 or 5xx; any other status will not change.
 func mayPass(err error) (after time.Duration, again bool) {
 	e, answered := errors.AsType[*upstream.StatusError](err)
 	if !answered {

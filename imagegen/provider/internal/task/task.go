@@ -1,9 +1,9 @@
 // Package task drives upstreams that accept work, are polled for its progress, and hand out the images
 // when it is done. A [Runner] runs the tasks of a request; a [Queue] is the upstream.
 //
-// Every task is saved in the job before the first poll, so that after a restart it is found again
-// instead of being paid for twice. A task whose attempt ran out of time is cancelled. One whose
-// attempt was cancelled is left alone, since a later attempt may continue it.
+// Every task is saved in the job before its first poll, so that after a restart it is found again instead of being
+// paid for twice. If an attempt runs out of time, its tasks are cancelled at the upstream. If its context is
+// cancelled, they are left alone, since a later attempt may continue them.
 package task
 
 import (
@@ -16,28 +16,29 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Handle finds a task again.
+// Handle has the addresses by which a task is found again. It is saved as part of the job.
 type Handle struct {
-	Status string `json:"status,omitempty"` // the address to ask at
-	Result string `json:"result,omitempty"` // where the images are named, if not there
-	Cancel string `json:"cancel,omitempty"`
+	Status string `json:"status,omitempty"` // where to ask for the progress; never "" for a task that was started
+	Result string `json:"result,omitempty"` // where the images are named; "": at Status
+	Cancel string `json:"cancel,omitempty"` // where to cancel; "": there is no way to
 }
 
 // Progress is the state of a task. The zero value is a task that is still running.
 type Progress struct {
 	Done   bool
 	Images []string      // once done: their addresses
-	Err    error         // once done: why images are missing. A transient class: nothing was made
-	Wait   time.Duration // that the upstream asks for before the next question
+	Err    error         // once done: why images are missing, if that is known; with a transient class nothing was made
+	Wait   time.Duration // how long the upstream asks to wait before the next poll; 0: it does not say
 }
 
 // Queue is an upstream. It is safe for concurrent use.
 type Queue interface {
-	// Submit starts a task that makes r.N images.
+	// Submit starts a task that makes r.N images. An error of ClassUnknown means that the task may have been started;
+	// after any other *imagegen.ProviderError it was not.
 	Submit(ctx context.Context, r imagegen.ProviderRequest) (Handle, error)
 
-	// Poll asks for the progress of a task. An error means that it could not be learned, not that the
-	// task failed. Poll is called again unless the upstream refuses the question.
+	// Poll asks for the progress of a task. An error means that it could not be learned, not that the task failed.
+	// Poll is then called again, unless the upstream has answered with a status that will not change.
 	Poll(ctx context.Context, h Handle) (Progress, error)
 
 	// Cancel ends a task if the upstream can; if it cannot, it does nothing.
@@ -51,11 +52,11 @@ type Queue interface {
 type Runner struct {
 	Queue    Queue
 	Name     string        // of the provider: a job of another one is not continued
-	PerTask  int           // images that one task makes; for more there are several tasks
-	Interval time.Duration // before the first question; later ones come less often, up to 10 times
+	PerTask  int           // the most images of a task, at least 1; for more there are several tasks
+	Interval time.Duration // before the first poll; the pauses grow to ten times that
 }
 
-// Generate is imagegen.Provider's.
+// Generate implements imagegen.Provider. The tasks of a request run at once.
 func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		if ctx.Err() != nil {
@@ -74,12 +75,12 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstr
 	}
 }
 
-// run carries one task from its submission to its last image.
+// run carries the i-th task from its submission to its last image. r is the task's part of the request.
 func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) upstream.Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		p, err := q.finish(ctx, j, i, r)
 		if err == nil {
-			p.Images = p.Images[:min(r.N, len(p.Images))] // each takes its time, also one that cannot be had
+			p.Images = p.Images[:min(r.N, len(p.Images))] // a surplus would take time to fetch
 			err = q.deliver(ctx, p, yield)
 		}
 		if err != nil && !errors.Is(err, errUnwanted) {
@@ -105,15 +106,15 @@ func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderR
 		q.cancel(ctx, h)
 	}
 	if e, ok := errors.AsType[*imagegen.ProviderError](p.Err); ok && e.Class.Transient() {
-		if err := j.forget(ctx, i); err != nil { // else the next attempt would find this end again
+		if err := j.forget(ctx, i); err != nil { // or the next attempt would find this end again
 			return Progress{}, err
 		}
 	}
 	return p, err
 }
 
-// start submits a task and saves it. If nobody knows whether the upstream accepted it, the job says that it is lost, and
-// no later attempt submits it again.
+// start submits a task and saves it. If it is not known whether the upstream accepted it, the job says that it is
+// lost, and no later attempt submits it again. If the context ends during the submission, the job stays as it is.
 func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Handle, error) {
 	h, err := q.Queue.Submit(ctx, r)
 	if ctx.Err() != nil && err != nil {
@@ -126,16 +127,17 @@ func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRe
 		return h, err
 	}
 	if err := j.keep(ctx, i, h); err != nil {
-		q.cancel(ctx, h) // nobody would find it again
+		q.cancel(ctx, h) // no later attempt would find it
 		return h, err
 	}
 	return h, nil
 }
 
-// cancelTime is how long a task may take to be cancelled.
+// cancelTime is how long the request that cancels a task may take.
 const cancelTime = 3 * time.Second
 
-// cancel also works when ctx has ended. A failure is ignored: a task that goes on costs money, but does no harm.
+// cancel cancels a task, also when ctx has ended. A failure is ignored: a task that goes on
+// costs money, but does no harm.
 func (q *Runner) cancel(ctx context.Context, h Handle) {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer end()

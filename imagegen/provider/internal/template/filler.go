@@ -10,24 +10,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Model says what a hosted model takes.
+// Model says what a hosted model takes. Errors refer to its fields, which are options of the
+// provider, by their names.
 type Model struct {
-	Input      map[string]any
-	Can        imagegen.Capabilities    // Sizes or SizeRules are required
-	TierNames  map[imagegen.Tier]string // what {{tier}} stands for, if not itself
-	RatioNames map[imagegen.Ratio]string
-	MaxPerCall int
+	Input      map[string]any            // the body with placeholders; must not be changed any more
+	Can        imagegen.Capabilities     // Sizes or SizeRules are required; New declares the options itself
+	TierNames  map[imagegen.Tier]string  // what {{tier}} stands for; a tier that is not named stands for itself
+	RatioNames map[imagegen.Ratio]string // likewise {{ratio}}
+	MaxPerCall int                       // images of one call, from 1 to imagegen.MaxImages
 
-	FormatNames map[imagegen.Format]string // all that {{format}} can be
+	FormatNames map[imagegen.Format]string // the formats that the model makes, and what {{format}} stands for in each
 }
 
-// Filler fills a model's input. It is safe for concurrent use.
+// Filler fills a model's input. Its Can declares the options that Input has a place for. It is
+// safe for concurrent use.
 type Filler struct {
 	Model
 	template *template
 }
 
-// New returns an error that says which option is wrong.
+// New checks a model. An error says which option is wrong: Input has an unknown or misplaced placeholder, or none for
+// something that requests can ask for by Can, MaxPerCall and FormatNames, or a place for something that they cannot.
 func New(m Model) (*Filler, error) {
 	switch {
 	case m.MaxPerCall < 1 || m.MaxPerCall > imagegen.MaxImages:
@@ -50,6 +53,7 @@ func New(m Model) (*Filler, error) {
 	return f, nil
 }
 
+// checkOptions makes sure that Input has a place for the formats in FormatNames, and only one for a mask.
 func (f *Filler) checkOptions() error {
 	uses := f.template.uses
 	switch {
@@ -68,7 +72,7 @@ func (f *Filler) checkOptions() error {
 	return nil
 }
 
-// declare adds to Can the options that Input has a place for.
+// declare sets the options of Can: those that Input has a place for, and no others.
 func (f *Filler) declare() {
 	uses := f.template.uses
 	f.Can.Formats = nil
@@ -83,10 +87,12 @@ func (f *Filler) declare() {
 	}
 }
 
-// WhiteMask reports whether a mask is wanted as upstream.WhiteMask makes it.
+// WhiteMask reports whether Input has the placeholder WhiteMask. The caller then passes Fill a mask that
+// upstream.WhiteMask has converted: Fill itself reads no image.
 func (f *Filler) WhiteMask() bool { return f.template.uses[WhiteMask] }
 
-// checkSizes makes sure that the input says which size is wanted.
+// checkSizes makes sure that the input tells the model which size is wanted: to the pixel, or by ratio and tier if
+// those tell apart all sizes that the model makes.
 func (f *Filler) checkSizes() error {
 	switch {
 	case f.template.usesPixels():
@@ -111,17 +117,20 @@ func (f *Filler) checkSizes() error {
 	return nil
 }
 
+// ratioOf is what the model calls the ratio nearest to a size.
 func (f *Filler) ratioOf(z imagegen.Size) string {
 	ratio := imagegen.NearestRatio(z, imagegen.Ratios())
 	return cmp.Or(f.RatioNames[ratio], string(ratio))
 }
 
+// tierOf is what the model calls the tier of a size.
 func (f *Filler) tierOf(z imagegen.Size) string {
 	tier := imagegen.TierOf(z.Area())
 	return cmp.Or(f.TierNames[tier], string(tier))
 }
 
-// Fill returns the input for a request of which an image of that size is made; url makes a reference one of its values.
+// Fill returns the input for a request for images of that size, which Can.Choose has chosen. url returns what stands
+// for a reference image or a mask, such as a data: URL; it can be called several times for the same one.
 func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
 	v := f.template.values(r, size, url)
 	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
@@ -131,7 +140,8 @@ func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(i
 	return f.template.fill(v)
 }
 
-// values are what the placeholders stand for in a request, but for names that a model has for them.
+// values are what the placeholders stand for in a request, before a model's own names are put in their place. Without
+// references there is no mask either.
 func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) values {
 	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),

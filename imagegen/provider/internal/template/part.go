@@ -6,11 +6,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Part is a piece of an input, beside what a provider sends of its own: it need not say everything that is
-// asked for. It is safe for concurrent use.
+// Part is configured fields that a provider sends beside its own. Unlike a Filler's, its input need not contain
+// everything that a request asks for. It is safe for concurrent use.
 type Part struct{ template *template }
 
-// NewPart returns an error that says what is wrong with the option Input.
+// NewPart reads an input, which must not be changed any more. An error says what is wrong with the option Input. That
+// includes placeholders for options that the provider itself decides on: Format, Background, Mask and WhiteMask.
 func NewPart(input map[string]any) (*Part, error) {
 	t := &template{input: input, uses: map[string]bool{}}
 	if err := t.scan(input, false); err != nil {
@@ -24,8 +25,8 @@ func NewPart(input map[string]any) (*Part, error) {
 	return &Part{t}, nil
 }
 
-// Fill returns the part for a request of which an image of that size is made; url makes a reference one of
-// its values.
+// Fill returns the fields for a request for images of that size. url returns what stands for a
+// reference image, such as a data: URL.
 func (p *Part) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
 	return p.template.fill(p.template.values(r, size, url))
 }

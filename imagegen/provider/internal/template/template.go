@@ -13,46 +13,51 @@ import (
 	"strings"
 )
 
-// The placeholders. One that is a value of its own becomes what it stands for, a number or a list;
-// one within a longer text becomes text.
+// The placeholders. A string that is a placeholder and nothing else is replaced by what it stands for: text, a number
+// or a list. Within a longer text a placeholder becomes text.
 const (
 	Prompt     = "{{prompt}}"
-	N          = "{{n}}" // images of one call
+	N          = "{{n}}" // the number of images of one call
 	Width      = "{{width}}"
 	Height     = "{{height}}"
 	Size       = "{{size}}"           // 1024x768
 	Ratio      = "{{ratio}}"          // 4:3
 	Tier       = "{{tier}}"           // 1K
 	Quality    = "{{quality}}"        // auto, low, medium or high
-	Reference  = "{{reference}}"      // the first reference image, as a data: URL
-	References = "{{references}}"     // the list of them
+	Reference  = "{{reference}}"      // the first reference image, as Fill's parameter url encodes it
+	References = "{{references}}"     // the list of all of them
 	Seed       = "{{seed}}"           // a number
 	Format     = "{{format}}"         // png, or what the model calls it
 	Background = "{{background}}"     // opaque or transparent
-	Mask       = "{{mask}}"           // a PNG, as a data: URL: what is transparent is made anew
-	WhiteMask  = "{{white_mask}}"     // the same in black and white: what is white is made anew
-	Each       = "{{each_reference}}" // within an element of a list, which stands there once for each of them
+	Mask       = "{{mask}}"           // a PNG, encoded likewise: what is transparent is to be made anew
+	WhiteMask  = "{{white_mask}}"     // the same in black and white: what is white is to be made anew
+	Each       = "{{each_reference}}" // one reference image; the element of a list that contains it is repeated for each
 )
 
+// known are all placeholders, in the order in which an error lists them.
 var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
 
-// alone are those that may stand for nothing, or for a file: they are whole values.
+// alone are the placeholders that must be whole values: they may stand for a file, for a list, or for nothing, of
+// which a text can contain none.
 var alone = []string{Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
 
+// placeholder matches unknown placeholders too, so that a misspelt one is refused and not sent.
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
-// template is a model's input with placeholders. It is never changed.
+// template is a model's input with placeholders. Neither it nor its input is ever changed, so
+// it is safe for concurrent use.
 type template struct {
 	input map[string]any
 	uses  map[string]bool // the placeholders that occur
 }
 
-// values are what the placeholders stand for: a string, an integer, or a list of strings. A field whose
-// whole value is a placeholder without a value is left out.
+// values are what the placeholders stand for: a string, an int, an int64 or a []string. A field, or an element of a
+// list, that is nothing but a placeholder without a value is left out.
 type values map[string]any
 
-// parse checks an input: nothing but strings, numbers, truth values, lists and maps, with known
-// placeholders. A reference is a whole value, never within a text.
+// parse checks an input and returns its template. An input holds nothing but nil, strings,
+// numbers, truth values, []any and map[string]any, only known placeholders, and at least
+// Prompt. An error names the option Input and what is wrong in it.
 func parse(input map[string]any) (*template, error) {
 	t := &template{input: input, uses: map[string]bool{}}
 	if err := t.scan(input, false); err != nil {
@@ -65,6 +70,7 @@ func parse(input map[string]any) (*template, error) {
 }
 
 // scan checks a value and notes the placeholders in it. listed says that it is an element of a list, or within one.
+// Names of fields are taken as they are: a placeholder in one is not replaced.
 func (t *template) scan(v any, listed bool) error {
 	switch v := v.(type) {
 	case string:
@@ -91,6 +97,7 @@ func (t *template) scan(v any, listed bool) error {
 	return nil
 }
 
+// scanText is scan for a string.
 func (t *template) scanText(s string) error {
 	for _, name := range placeholder.FindAllString(s, -1) {
 		switch {
@@ -104,14 +111,15 @@ func (t *template) scanText(s string) error {
 	return nil
 }
 
-// fill returns the input with the placeholders replaced. What a value says is not looked at again:
-// a prompt may hold a placeholder's name.
+// fill returns a copy of the input with the placeholders replaced. It does not look at what it has put in: a prompt
+// may contain the name of a placeholder.
 func (t *template) fill(v values) map[string]any {
 	filled, _ := v.fill(t.input)
 	return filled.(map[string]any)
 }
 
-// fill reports whether there is a value at all.
+// fill returns from with the placeholders replaced, and false if from is to be left out because
+// a placeholder has no value.
 func (v values) fill(from any) (any, bool) {
 	switch from := from.(type) {
 	case string:
@@ -130,8 +138,8 @@ func (v values) fill(from any) (any, bool) {
 	return from, true
 }
 
-// fillList repeats an element for each reference if it holds the placeholder for that. A list of nothing
-// but such elements is left out without references.
+// fillList repeats for each reference the elements that hold Each. A list that has such elements is left out if
+// nothing is in it in the end, as other fields of references are.
 func (v values) fillList(from []any) (any, bool) {
 	filled, repeated := make([]any, 0, len(from)), false
 	for _, element := range from {
@@ -153,6 +161,8 @@ func (v values) fillList(from []any) (any, bool) {
 	return filled, !repeated || len(filled) > 0
 }
 
+// holds reports whether a value within v is the placeholder name and nothing else. That finds
+// every Each, which scan allows nowhere else.
 func holds(v any, name string) bool {
 	switch v := v.(type) {
 	case string:
@@ -165,6 +175,7 @@ func holds(v any, name string) bool {
 	return false
 }
 
+// fillText is fill for a string. A text around a placeholder without a value stays, and the placeholder becomes "".
 func (v values) fillText(s string) (any, bool) {
 	if slices.Contains(known, s) {
 		value, ok := v[s]
@@ -173,6 +184,8 @@ func (v values) fillText(s string) (any, bool) {
 	return placeholder.ReplaceAllStringFunc(s, func(name string) string { return text(v[name]) }), true
 }
 
+// text returns a value as it stands within a text. The placeholders that can be there have
+// values of these types only.
 func text(v any) string {
 	switch v := v.(type) {
 	case int:
@@ -186,8 +199,8 @@ func text(v any) string {
 // usesPixels reports whether the input tells a size to the pixel.
 func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t.uses[Height] }
 
-// check compares the placeholders with what the model is configured to do, so that nothing that a
-// request asks for is dropped.
+// check refuses an input that would drop something that a request can ask for: one of so many references, or one of
+// perCall images of a call. It also refuses a place for references if there can be none.
 func (t *template) check(references, perCall int) error {
 	all := t.uses[References] || t.uses[Each]
 	switch {

@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Base64 returns a reader that decodes r as it is read. r holds either plain base64 or a data: URL in base64; line breaks
-// are ignored. A [String] of a JSON document is decoded straight from the buffer that the document is read into, without
-// another copy. Anything else than base64 is an error of the reader, after the bytes before it; so is padding that is
-// not the end.
+// Base64 returns a reader that decodes r as it is read. r holds either plain base64, with padding (RFC 4648, section
+// 4), or a data: URL in base64; line breaks are ignored. A [String] of a JSON document is decoded straight from the
+// buffer that the document is read into, without another copy. The reader first returns what was decoded, and then an
+// error if something is no base64, follows the padding, or is missing at the end.
 func Base64(r io.Reader) io.Reader {
 	if s, ok := r.(String); ok {
 		r = s.Reader
@@ -23,7 +23,7 @@ func Base64(r io.Reader) io.Reader {
 	return &decoder{in: in}
 }
 
-// characters are read in bulk while they are base64, and otherwise one by one.
+// characters are the input of a decoder, which reads them in bulk while they are base64, and otherwise one by one.
 type characters interface {
 	io.ByteReader
 	Peek(n int) ([]byte, error)
@@ -42,8 +42,9 @@ func (b buffered) ready() []byte {
 	return p
 }
 
-// decoder decodes in two ways: decodeQuanta takes what is in memory and in the alphabet, eight characters at a time; next
-// takes one quantum of four wherever that stops. A quantum therefore never begins in one and ends in the other.
+// decoder decodes in two ways: decodeQuanta takes what is in memory and in the alphabet, eight
+// characters at a time; next takes one quantum, four characters, wherever that stops. No
+// quantum is begun by one of them and ended by the other.
 type decoder struct {
 	in      characters
 	begun   bool    // the scheme of a data: URL has been skipped, if there was one
@@ -58,7 +59,7 @@ var (
 	errBase64  = errors.New("it is not in base64")
 )
 
-// Read returns what is in memory, and waits for more only if that is nothing.
+// Read returns what can be decoded from memory, and waits for more only if that is nothing.
 func (d *decoder) Read(p []byte) (n int, err error) {
 	if !d.begun {
 		d.begun, d.err = true, d.skipScheme()

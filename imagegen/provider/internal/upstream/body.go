@@ -12,16 +12,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Body is a request's body: bytes, and reference images that are opened one after the other while
-// it is sent. Its length is known beforehand, so that a body which breaks off is noticed by the
-// upstream. Form and Document make one; a nil *Body is no body. A Body can be sent once.
+// Body is a request's body: bytes, and reference images that are opened one after the other while it is sent. Its
+// length is sent beforehand, so that the upstream notices when it breaks off. Form and Document make one; a nil *Body
+// is no body. A Body can be sent once.
 type Body struct {
 	contentType string
 	size        int64 // the sum of the parts'
 	parts       []part
 }
 
-// part yields exactly size bytes.
+// part is a piece of a Body. What open returns must yield exactly size bytes, and is closed when it has been sent.
 type part struct {
 	size int64
 	open func(context.Context) (io.ReadCloser, error)
@@ -38,6 +38,7 @@ func (b *Body) addBytes(raw []byte) {
 
 func (b *Body) addFile(r imagegen.ProviderReference) { b.add(r.Size, r.Open) }
 
+// addBase64 adds a reference in base64, whose length follows from the reference's size.
 func (b *Body) addBase64(r imagegen.ProviderReference) {
 	b.add(int64(base64.StdEncoding.EncodedLen(int(r.Size))), func(ctx context.Context) (io.ReadCloser, error) {
 		f, err := r.Open(ctx)
@@ -48,8 +49,9 @@ func (b *Body) addBase64(r imagegen.ProviderReference) {
 	})
 }
 
-// attach makes b the body of a request that has none. The caller closes the result when the exchange is over. ctx opens
-// the references, since the transport reads the body without one.
+// attach makes b the body of a request that has none; a nil b leaves it so. The caller closes
+// the result, which is never nil, when the exchange is over. References are opened with ctx,
+// since the transport reads the body without a context.
 func (b *Body) attach(ctx context.Context, r *http.Request) *sending {
 	if b == nil {
 		return &sending{}
@@ -60,6 +62,7 @@ func (b *Body) attach(ctx context.Context, r *http.Request) *sending {
 	return s
 }
 
+// errSent is what the transport gets that still reads when the call has returned.
 var errSent = errors.New("the request has ended")
 
 // sending reads a Body while it is sent. The transport's goroutine calls Read and Close; the sender
@@ -75,6 +78,8 @@ type sending struct {
 	err    error // why a part could not be read
 }
 
+// Read reads from one part after the other. It holds the lock meanwhile, so that Close waits
+// until no part is being read.
 func (s *sending) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,6 +108,7 @@ func (s *sending) Read(p []byte) (int, error) {
 	return 0, errSent
 }
 
+// Close closes the part that is open. It can be called repeatedly, and always returns nil.
 func (s *sending) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +120,7 @@ func (s *sending) Close() error {
 	return nil
 }
 
-// failure returns the error of a part; nil if the body is not what failed.
+// failure returns the error with which a part could not be opened, read or closed; nil if none failed.
 func (s *sending) failure() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,22 +6,24 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Canvas says which sizes a diffusion model that the operator runs can draw: any size, in steps.
+// Canvas says which sizes a diffusion model that the operator runs can draw: any size in steps, within wide limits.
 type Canvas struct {
 	Step int // both edges are multiples of it
 
-	// BestEdge is the edge of the square that the model was trained for. An image of less than half
-	// that area comes out badly, so a larger one is drawn and the engine scales it down.
+	// BestEdge is the edge of the square that the model was trained for, in pixels. An image of less than half that
+	// area comes out badly, so a larger one is drawn and the engine scales it down.
 	BestEdge int
 }
 
-// Capabilities returns all sizes with edges of up to 3840 pixels and 8,294,400 pixels in all.
+// Capabilities allows all sizes in steps with edges of up to 3840 pixels, up to 8,294,400
+// pixels in all (3840×2160), and a shape of up to 4:1.
 func (c Canvas) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: c.Step, MaxEdge: 3840, MaxPixels: 3840 * 2160, MaxAspect: 4}}
 }
 
 // Size returns the size to draw: for an explicit size that size or a slightly larger one, otherwise the usual size of
-// the ratio and tier. A small explicit size is drawn at BestEdge's area if the engine can scale that down to it.
+// the ratio and tier. An explicit size with less than half of BestEdge's area is drawn with about that area if the
+// engine can scale it down. Errors are those of imagegen.Capabilities.Choose.
 func (c Canvas) Size(r imagegen.ProviderRequest) (imagegen.Size, error) {
 	if !r.Size.Auto() && 2*r.Size.Area() < c.best() && r.Fits(c.Like(r.Size)) == nil {
 		return c.Like(r.Size), nil

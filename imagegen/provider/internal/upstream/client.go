@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// maxDocument is the longest JSON answer that is read as a whole, into memory.
+	// maxDocument is the most bytes of a JSON answer that is read as a whole, into memory.
 	maxDocument = 4 << 20
-	// maxAnswer is the longest answer that is streamed: images in base64.
+	// maxAnswer is the most bytes of an answer that is streamed, since it holds images in base64.
 	maxAnswer = 2 << 30
 )
 
@@ -30,26 +30,26 @@ type Options struct {
 	// It must be https, unless Private. Required.
 	BaseURL string
 
-	// Key is sent as KeyHeader: KeyPrefix + Key, to BaseURL's host and to KeyHosts, and nowhere else.
-	// "": no key is sent, which only a Private upstream may do.
+	// Key is sent in the header KeyHeader, behind KeyPrefix, to BaseURL's host and to KeyHosts, and nowhere else. "":
+	// no key is sent. Without a Token, that is permitted for a Private upstream only.
 	Key                  imagegen.Secret
-	KeyHeader, KeyPrefix string // "Authorization" and "Bearer " if both are empty
+	KeyHeader, KeyPrefix string // if both are empty: "Authorization" and "Bearer "
 
 	// Token returns the secret that is sent in place of Key, for upstreams whose keys expire. If it fails, the
 	// request is not made and has Token's error, which must be an *imagegen.ProviderError or the context's
 	// cause. It must be safe for concurrent use. nil: Key is sent.
 	Token func(context.Context) (imagegen.Secret, error)
 
-	// KeyHosts are further hosts that may receive requests with the key, for upstreams that answer with
-	// absolute URLs. "*.example.com" stands for every host below example.com. A port other than the
-	// scheme's must be named: "example.com:8443".
+	// KeyHosts are further hosts that may receive requests with the key, for upstreams whose answers name absolute
+	// URLs to ask at. "*.example.com" stands for every host below example.com. A port other than the default of http
+	// or https must be named: "example.com:8443".
 	KeyHosts []string
 
-	// Header is sent with every request that gets the key.
+	// Header is sent with every request but those for images. The user agent and the key are set after it.
 	Header http.Header
 
-	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any
-	// public host; if Private, BaseURL's alone, at its port.
+	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any public host, but
+	// only BaseURL's, at its port, if the upstream is Private.
 	ImageHosts []string
 
 	// Private permits http, and loopback and private addresses, for an upstream that the operator runs.
@@ -60,9 +60,9 @@ type Options struct {
 	Classify func(Failure) *imagegen.ProviderError
 }
 
-// Client talks to one upstream. It is safe for concurrent use and keeps up to 64 idle connections for
-// each host for half a minute. It follows no redirect with the key and uses no proxy. It sets no time
-// limit for an answer: the caller's context does.
+// Client talks to one upstream. It is safe for concurrent use. It keeps up to 64 idle connections to each host, each
+// for up to half a minute. Requests with the key follow no redirect, and none use a proxy. Connecting and the TLS
+// handshake may take 10 s each; how long an answer may take is up to the caller's context.
 type Client struct {
 	options Options
 	base    *url.URL
@@ -71,7 +71,8 @@ type Client struct {
 	token   atomic.Pointer[imagegen.Secret] // the one sent last, so that it can be redacted
 }
 
-// New returns an error that says which option is wrong. It opens no connection.
+// New returns a client, or an error that says which option is wrong without repeating a secret.
+// It opens no connection.
 func New(o Options) (*Client, error) {
 	base, err := url.Parse(o.BaseURL)
 	if err != nil || base.Host == "" || base.User != nil || base.Fragment != "" {
@@ -105,6 +106,7 @@ func shown(u *url.URL) string {
 	return shown.String()
 }
 
+// checkScheme permits https, and http if the upstream is private. The errors tell an operator what to change.
 func checkScheme(u *url.URL, private bool) error {
 	switch {
 	case u.Scheme == "https":
@@ -117,13 +119,14 @@ func checkScheme(u *url.URL, private bool) error {
 	return fmt.Errorf("scheme %q: use https", u.Scheme)
 }
 
-// Do sends a request once and returns the answer if it is 2xx. The caller closes its body, which fails
-// after 2 GiB. path is appended to the base URL and may carry a query; an absolute URL must be on the
-// base URL's host or one of KeyHosts. body may be nil; it cannot be sent again.
+// Do sends a request once and returns the answer if its status is 2xx. The caller closes its body; reading more than
+// 2 GiB of it is an error. A path that begins with a slash is appended to the base URL and may carry a query; any
+// other must be an absolute URL on the base URL's host or one of KeyHosts. body may be nil; it cannot be sent again.
 //
-// Every error is a *imagegen.ProviderError, or the context's cause. It is of ClassUnavailable if no
-// connection was made, and of ClassUnknown if one was made and no answer came. For any answer other
-// than 2xx it is what Options.Classify or [Failure.Error] says.
+// Every error is a *imagegen.ProviderError, that of Options.Token, or the context's cause if that has ended. It is of
+// ClassUnavailable if no connection was made or a reference could not be read, since the upstream then cannot have
+// begun. It is of ClassUnknown if a connection was made and no answer came, or if the address is not permitted. For
+// an answer other than 2xx it is what Options.Classify or [Failure.Error] says.
 func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http.Response, error) {
 	target, err := c.resolve(path)
 	if err != nil {
@@ -155,6 +158,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 	return nil, c.failed(response)
 }
 
+// errSwitched stands for an answer 101. No request asks for another protocol.
 var errSwitched = errors.New("the upstream switched to another protocol without being asked")
 
 // setHeader sets the key last, so that no configured header replaces it.
@@ -179,8 +183,8 @@ func (c *Client) setHeader(ctx context.Context, r *http.Request) error {
 
 const userAgent = "imagegend"
 
-// JSON sends in, unless it is nil, and reads the answer into out, unless that is nil. The answer may
-// have up to 4 MiB. Its errors are those of Do and [Decode].
+// JSON sends in as JSON, unless it is nil, and reads the answer into out, unless that is nil. The answer may have up
+// to 4 MiB. Its errors are those of [Document.Body], Do and [Decode].
 func (c *Client) JSON(ctx context.Context, method, path string, in, out any) error {
 	var body *Body
 	if in != nil {
@@ -267,7 +271,8 @@ func matches(u *url.URL, patterns []string) bool {
 	return false
 }
 
-// answer is a response's body. Closing it also closes the request's body, and with it a reference that is still open.
+// answer is a response's body. Closing it also closes the request's body, and with that a reference that is still
+// open: an upstream may answer before it has received everything.
 type answer struct {
 	io.Reader
 	body io.Closer
@@ -280,7 +285,8 @@ func (a *answer) Close() error {
 	return err
 }
 
-// limited fails beyond its limit, where io.LimitReader would report an ordinary end and make a cut answer look whole.
+// limited fails with errTooLong beyond its limit. io.LimitReader would report an ordinary end,
+// and a cut answer would look complete.
 type limited struct {
 	r    io.Reader
 	left int64

@@ -40,8 +40,8 @@ func (d *Document) DataURL(r imagegen.ProviderReference) string {
 	return "data:" + r.MediaType + ";base64," + d.Base64(r)
 }
 
-// Body encodes v, which contains the placeholders, without escaping HTML. It fails only if v cannot be encoded. A
-// placeholder that v does not contain is no error: its reference is not sent.
+// Body encodes v, which contains the placeholders, without escaping HTML. It fails only if v cannot be encoded, with
+// an error of ClassInvalid. If v does not contain a placeholder, that reference is not sent, which is no error.
 func (d *Document) Body(v any) (*Body, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)

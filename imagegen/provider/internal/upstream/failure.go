@@ -19,23 +19,24 @@ import (
 const (
 	// maxFailure is how many bytes of an answer other than 2xx are read.
 	maxFailure = 64 << 10
-	// maxExcerpt is how many characters of it go into the log.
+	// maxExcerpt is how many characters of an answer Excerpt keeps, for the log.
 	maxExcerpt = 300
-	// cutOff takes the place of the rest.
+	// cutOff is what Excerpt puts in the place of the rest.
 	cutOff = "…"
 )
 
-// Failure is an answer other than 2xx.
+// Failure is an answer with a status other than 2xx.
 type Failure struct {
 	Status int
 	Header http.Header
 	Body   []byte // the first 64 KiB, with the key redacted in case the upstream repeats it
 }
 
-// Error returns what the status alone says, for adapters that do not know better. 429 is rate limited.
-// 401, 402 and 403 need an operator, and so do 404, 405 and 410, since the path is configured and no
-// request chooses it. 400, 409, 413, 415 and 422 are invalid. Everything else is unknown, including
-// 5xx: a proxy in front of the upstream may have answered after work was done.
+// Error returns what the status alone says, for adapters that do not know better. 429 is of
+// ClassRateLimited. 401, 402 and 403 are of ClassUnusable, since they need an operator, and so
+// do 404, 405 and 410: the path is configured, and no request chooses it. 400, 409, 413, 415 and
+// 422 are of ClassInvalid. Everything else is of ClassUnknown, including 5xx: a proxy in front
+// of the upstream may have answered after work was done. The error wraps a [*StatusError].
 func (f Failure) Error() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body)}}
 	switch f.Status {
@@ -57,9 +58,9 @@ func (f Failure) Error() *imagegen.ProviderError {
 	return e
 }
 
-// Unsettled returns the error for a request about work that the upstream has accepted. The work may have
-// been done although the request failed. So ClassUnusable, which promises that nothing was made, becomes
-// ClassUnknown; any other error is returned as it is.
+// Unsettled corrects the error of a request about work that the upstream has accepted before. The work may have been
+// done although this request failed. So ClassUnusable, which promises that nothing was made, becomes ClassUnknown;
+// any other error is returned as it is.
 func Unsettled(err error) error {
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok || e.Class != imagegen.ClassUnusable {
@@ -122,8 +123,9 @@ func (c *Client) broken(ctx context.Context, err error, sent *sending, connected
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream was lost before it answered", Err: err}
 }
 
-// Broken returns the error of an answer that could not be read to its end, or not understood: the
-// context's cause if ctx has ended, otherwise an error of ClassUnknown, since the work was done.
+// Broken returns the error for an answer that could not be read to its end, or was not
+// understood: the context's cause if ctx has ended, otherwise an error of ClassUnknown that
+// wraps err, since the upstream may have done the work.
 func Broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -131,9 +133,9 @@ func Broken(ctx context.Context, err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read", Err: err}
 }
 
-// RetryAfter returns the time to wait from the header Retry-After, in seconds or as an HTTP date. OpenAI's
-// Retry-After-Ms takes precedence because it is finer. It returns 0 if there is no such header, if it
-// cannot be read, or if the time is past.
+// RetryAfter returns the time to wait from the header Retry-After, in seconds or as an HTTP date (RFC 9110, section
+// 10.2.3). OpenAI's Retry-After-Ms, in milliseconds, takes precedence because it is finer. RetryAfter returns 0 if
+// there is no such header, if it cannot be read, or if the time is past.
 func RetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After-Ms")), 10, 31); err == nil {
 		return time.Duration(ms) * time.Millisecond
@@ -148,8 +150,8 @@ func RetryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// Excerpt returns up to 300 characters of what an upstream said, as one printable line, whatever bytes it
-// sent: it goes into logs.
+// Excerpt returns up to 300 characters of what an upstream said, as one line of printable characters, whatever bytes
+// it sent: excerpts go into logs. An ellipsis takes the place of the rest.
 func Excerpt(body []byte) string {
 	visible := func(r rune) rune {
 		if unicode.IsPrint(r) {

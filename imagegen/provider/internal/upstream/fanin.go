@@ -10,14 +10,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Images is what imagegen.Provider.Generate returns.
+// Images is what imagegen.Provider.Generate returns: images, and at most one error, which is the last.
 type Images = iter.Seq2[imagegen.ProviderImage, error]
 
-// FanIn makes n calls at once and yields the images of all of them, one at a time, as they come.
-// A call that fails does not end the others. The error, if any, comes last; of several errors it is
-// the one after which a retry is least safe. Every call has returned when the iterator returns; each
-// gets a context that ends early if no more images are wanted. A single call runs on the caller's
-// goroutine, and a panic in it is not recovered.
+// FanIn makes n calls at once and yields the images of all of them, one at a time, as they come. A
+// call that fails does not end the others. The error, if any, comes last: of several errors the one
+// after which a retry is least safe, or the context's cause if an image comes after the context has
+// ended. Every call has returned when the iterator returns; each gets a context that is cancelled
+// if no more images are wanted. A panic in a call becomes its error. A single call runs on the
+// caller's goroutine and with the caller's context, and a panic in it is not recovered.
 func FanIn(ctx context.Context, n int, call func(ctx context.Context, i int) Images) Images {
 	if n == 1 {
 		return call(ctx, 0)
@@ -37,21 +38,22 @@ func FanIn(ctx context.Context, n int, call func(ctx context.Context, i int) Ima
 	}
 }
 
-// fanIn is where the calls meet the one who wants their images.
+// fanIn connects the goroutines of the calls with the one that ranges over the images.
 type fanIn struct {
 	calls  sync.WaitGroup
 	events chan event
 	done   chan struct{} // closed when nobody takes events any more
 }
 
-// event is either an image of a call, which waits until it has been read, or the end of the call.
+// event is either an image of a call, which waits until the image has been read, or the end of the call.
 type event struct {
 	image imagegen.ProviderImage
-	read  chan<- struct{} // nil at the end
-	err   error           // how the call ended
+	read  chan<- struct{} // gets a value when the image has been read; nil at the end of the call
+	err   error           // how the call ended; nil: well
 }
 
-// collect takes events until all calls have ended. wanted tells whether more may be yielded.
+// collect takes events until all calls have ended, ctx has ended, or yield wants no more.
+// wanted tells whether the error may be yielded.
 func (g *fanIn) collect(ctx context.Context, running int, yield func(imagegen.ProviderImage, error) bool) (worst error, wanted bool) {
 	for running > 0 {
 		e := <-g.events
@@ -112,7 +114,7 @@ func (g *fanIn) send(i imagegen.ProviderImage) bool {
 	}
 }
 
-// LessSafeToRetry returns the error after which a retry is less safe; a if both are alike. nil is the safest.
+// LessSafeToRetry returns the error after which a retry is less safe; a if both are equally safe. nil is the safest.
 func LessSafeToRetry(a, b error) error {
 	if a == nil || b != nil && retryRisk(b) > retryRisk(a) {
 		return b
@@ -120,6 +122,8 @@ func LessSafeToRetry(a, b error) error {
 	return a
 }
 
+// retryRisk orders errors: first those after which nothing was made, the most promising first, then those that a
+// retry would meet again, and last those after which something may have been made.
 func retryRisk(err error) int {
 	p, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok {

@@ -15,17 +15,17 @@ import (
 
 const (
 	maxRedirects = 3
-	maxImage     = 256 << 20
+	maxImage     = 256 << 20 // bytes
 )
 
-// Fetch opens the image at an address that the upstream named; who calls closes it. The key is not
-// sent. It must be https unless the upstream is private, on a host that Options.ImageHosts permits, at
-// a public address (or private one, likewise); so must each of at most 3 redirects. The body must be
-// declared an image, or bytes of no declared kind, and ends with an error after 256 MiB. A data: URL
-// is decoded.
+// Fetch opens the image at an address that the upstream named. The caller closes it. The key is
+// not sent. The address must be an https URL (http too if the upstream is private), on a host
+// that Options.ImageHosts permits, which has a public IP address (or a private one, likewise).
+// The same holds for each of up to 3 redirects. The answer must be 200, of a type image/* or
+// octet-stream, or of none; reading more than 256 MiB of it is an error. A data: URL is decoded.
 //
-// Errors are of ClassUnknown, for the image was made, or the context's cause. None names the whole
-// address, which may be a capability.
+// An error is of ClassUnknown, since the image was made, or it is the context's cause. None repeats the whole
+// address: who knows it may be able to fetch the image.
 func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if strings.HasPrefix(address, "data:") {
 		return io.NopCloser(Base64(strings.NewReader(address))), nil
@@ -60,10 +60,13 @@ func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, erro
 	return &answer{Reader: &limited{r: response.Body, left: maxImage}, body: response.Body, sent: &sending{}}, nil
 }
 
+// unfetched is the error of Fetch. Of the address it shows the host alone.
 func unfetched(host string, err error) error {
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: fmt.Sprintf("the image at host %q could not be fetched", host), Err: err}
 }
 
+// checkImageURL checks an address before anything is sent to it. Which IP addresses its host
+// has is checked at dialling.
 func (c *Client) checkImageURL(u *url.URL) error {
 	if u.User != nil || u.Hostname() == "" {
 		return errors.New("the address has no host, or a password")
@@ -74,8 +77,8 @@ func (c *Client) checkImageURL(u *url.URL) error {
 	return checkScheme(u, c.options.Private)
 }
 
-// checkImageHost lets an upstream of one's own name no other host: that could be any service which only
-// this machine can reach.
+// checkImageHost checks ImageHosts. Without them, images of a private upstream may come from its own host only:
+// another host could be any service that only this machine can reach.
 func (c *Client) checkImageHost(u *url.URL) error {
 	switch hosts := c.options.ImageHosts; {
 	case hosts != nil && !matches(u, hosts):
@@ -86,14 +89,17 @@ func (c *Client) checkImageHost(u *url.URL) error {
 	return nil
 }
 
+// checkRedirect is the CheckRedirect of the client that fetches images.
 func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
-	r.Header.Del("Referer") // the address before may be a capability
+	r.Header.Del("Referer") // who knows the address before may be able to fetch the image
 	return c.checkImageURL(r.URL)
 }
 
+// checkImage refuses answers that cannot be an image, such as a page that asks to sign in. What
+// is in the body is checked by the engine.
 func checkImage(r *http.Response) error {
 	if r.StatusCode != http.StatusOK {
 		return fmt.Errorf("the answer was %d", r.StatusCode)

@@ -11,7 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Form is a multipart form whose files are read while it is sent. The zero value is ready for use.
+// Form is a multipart form (RFC 7578) whose files are read while it is sent. The zero value is ready for use; a Form
+// makes one Body. It is not safe for concurrent use.
 type Form struct {
 	body   Body
 	text   bytes.Buffer // what is not in body yet
@@ -24,7 +25,7 @@ func (f *Form) Field(name, value string) {
 	must(f.writer.WriteField(name, value))
 }
 
-// File adds a reference image, under a made-up name with the suffix of its type.
+// File adds a reference image as the field name. Its file name is made up, with the suffix of its type.
 func (f *Form) File(name string, r imagegen.ProviderReference) {
 	f.begin()
 	header := textproto.MIMEHeader{}
@@ -37,7 +38,7 @@ func (f *Form) File(name string, r imagegen.ProviderReference) {
 	f.body.addFile(r)
 }
 
-// Body ends the form.
+// Body ends the form. No other method may be called after it.
 func (f *Form) Body() *Body {
 	f.begin()
 	must(f.writer.Close())
@@ -52,6 +53,7 @@ func (f *Form) begin() {
 	}
 }
 
+// flush moves the text so far into the body, before a file that follows it.
 func (f *Form) flush() {
 	f.body.addBytes(bytes.Clone(f.text.Bytes()))
 	f.text.Reset()

@@ -6,17 +6,18 @@ import (
 	"os"
 )
 
-// inMemory is how much of what is held stays in memory.
+// inMemory is how many bytes of what is held stay in memory.
 const inMemory = 4 << 20
 
-// Held is content that was read to its end before anybody knew whether it is wanted: in memory up to 4 MiB,
-// beyond that in an unlinked file in the system's temporary directory.
+// Held is content that was read to its end before it was known whether it is wanted. The first 4 MiB are in memory,
+// the rest is in a file without a name in the system's temporary directory. It can be read once.
 type Held struct {
 	io.Reader
 	file *os.File
 }
 
-// Hold reads r to its end. The caller closes the result.
+// Hold reads r to its end. The caller closes the result, also if it was not read. An error is that of r, or of
+// writing the file; nothing is held then.
 func Hold(r io.Reader) (*Held, error) {
 	var begin bytes.Buffer
 	if n, err := io.CopyN(&begin, r, inMemory); err == io.EOF {
@@ -29,7 +30,7 @@ func Hold(r io.Reader) (*Held, error) {
 		return nil, err
 	}
 	h := &Held{Reader: io.MultiReader(&begin, file), file: file}
-	os.Remove(file.Name()) // on a system that cannot remove an open file it is left behind
+	os.Remove(file.Name()) // a system that cannot remove an open file leaves it behind
 	if _, err = io.Copy(file, r); err == nil {
 		_, err = file.Seek(0, io.SeekStart)
 	}
@@ -40,7 +41,7 @@ func Hold(r io.Reader) (*Held, error) {
 	return h, nil
 }
 
-// Close lets go of it.
+// Close releases the content, which cannot be read any more.
 func (h *Held) Close() {
 	if h.file != nil {
 		h.file.Close()

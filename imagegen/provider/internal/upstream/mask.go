@@ -12,11 +12,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// whitening is held while a mask is decoded: up to imagegen.MaxMaskPixels.
+// whitening is held while a mask is converted, so that only one is in memory at a time: it can
+// have imagegen.MaxMaskPixels.
 var whitening sync.Mutex
 
-// WhiteMask is a mask as most upstreams want it: in grey, white where the image is to be made anew, which is what is
-// transparent in m, and black elsewhere. nil of nil.
+// WhiteMask converts a mask to what most upstreams want: a PNG in grey, as large, white where m
+// is fully transparent and the image is to be made anew, and black elsewhere. The result is in
+// memory; nothing must be closed. It is nil if m is.
+//
+// An error is a *imagegen.ProviderError: of ClassUnavailable if the mask cannot be opened, of
+// ClassInvalid if it cannot be decoded.
 func WhiteMask(ctx context.Context, m *imagegen.ProviderReference) (*imagegen.ProviderReference, error) {
 	if m == nil {
 		return nil, nil

@@ -7,20 +7,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Named collects the images of an answer that came as addresses, in order. They are fetched after the answer has been
-// read, because another field may still bring the same image inline. The zero value is empty.
+// Named collects the images of an answer that came as addresses, in their order. They are fetched when the answer has
+// been read, because a later field may bring the same image inline. The zero value is empty.
 type Named []namedImage
 
+// namedImage is an address and the place of its image, as in String.Index.
 type namedImage struct {
 	index   int
 	address string
 }
 
-// Add notes the address of the image at a place in the outermost list.
+// Add notes the address of the image with that String.Index.
 func (n *Named) Add(index int, address string) { *n = append(*n, namedImage{index, address}) }
 
-// Fetch yields up to most images, leaving out those whose index is in had, since they came inline. An image that
-// cannot be fetched does not cost the others; the last such error is returned. The error is nil if yield wants no more.
+// Fetch yields up to most images, one after the other. It leaves out those whose index is in had, since they came
+// inline. An image that cannot be fetched does not cost the others; the last such error is returned at the end. The
+// error is nil if yield wants no more, and the context's cause if ctx ends.
 func (n Named) Fetch(ctx context.Context, c *Client, had []int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
 	for _, i := range n {
 		if most == 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Redacted yields what images yields, with the key removed from errors. The upstream may repeat the key in any
-// answer, not only in one that is a failure.
+// Redacted yields what images yields, with the key removed from errors. A provider wraps with it all that Generate
+// yields: the upstream may repeat the key in any answer, not only in a failure.
 func (c *Client) Redacted(images Images) Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		for image, err := range images {
@@ -36,7 +36,7 @@ func (c *Client) redactError(err error) error {
 	return &clean
 }
 
-// redacted is an error in other words.
+// redacted is an error with another text.
 type redacted struct {
 	err  error
 	said string
@@ -45,10 +45,11 @@ type redacted struct {
 func (e *redacted) Error() string { return e.said }
 func (e *redacted) Unwrap() error { return e.err }
 
-// recognisable is how many characters of a key could tell it from other text.
+// recognisable is how long the beginning of a key must be to be taken for one: a shorter one could be any text.
 const recognisable = 4
 
-// redact removes the key from what an upstream says, also the beginning of one that [Excerpt] cut off.
+// redact removes from what an upstream says the key and the token that was sent last, also if
+// [Excerpt] has cut them off.
 func (c *Client) redact(s string) string {
 	s = redact(s, c.options.Key)
 	if token := c.token.Load(); token != nil {
@@ -57,6 +58,7 @@ func (c *Client) redact(s string) string {
 	return s
 }
 
+// redact puts the text of a hidden secret in the place of the secret, and of its beginning before cutOff.
 func redact(s string, secret imagegen.Secret) string {
 	key, stead := secret.Reveal(), secret.String()
 	if key == "" {

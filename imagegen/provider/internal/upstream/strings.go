@@ -11,32 +11,35 @@ import (
 )
 
 const (
-	maxDepth = 64
-	maxText  = 64 << 10
-	maxPath  = 1 << 10
-	// bufferSize is how much of an answer is in memory: enough for a few records of TLS.
+	maxDepth = 64       // levels of arrays and objects
+	maxText  = 64 << 10 // bytes
+	maxPath  = 1 << 10  // bytes
+	// bufferSize is how many bytes of an answer are in memory: enough for a few records of TLS,
+	// which have up to 16 KiB.
 	bufferSize = 64 << 10
 )
 
-// String is a string value within a JSON document, unescaped while it is read. It is valid until the iterator goes on.
+// String is a string value within a JSON document, unescaped while it is read. It can be read
+// until the iterator goes on.
 type String struct {
-	// Path is its place: names joined by dots, and [] for each array, as in data[].b64_json. It has at
-	// most 1 KiB; a document with a longer path is refused.
+	// Path is its place: names joined by dots, and [] for each array, as in data[].b64_json; "" if the document is
+	// this string alone. It has at most 1 KiB; a document with a longer path is refused.
 	Path string
-	// Index is the place in the outermost array that it stands in, from 0; Inner is it in the innermost.
+	// Index is its place, from 0, in the outermost array around it, and Inner in the innermost.
+	// Outside arrays they mean nothing.
 	Index, Inner int
-	// True says that it is no string but the literal true, of which nothing can be read.
+	// True says that it is not a string but the literal true, of which nothing can be read.
 	True bool
 	io.Reader
 }
 
-// Text reads a short string: up to 64 KiB, beyond which it is cut.
+// Text reads the string, but no more than its first 64 KiB. An error is that of reading the document.
 func (s String) Text() (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(s, maxText))
 	return string(raw), err
 }
 
-// Begin returns what the string begins with, up to n bytes; Read yields them again.
+// Begin returns up to n bytes that the string begins with, fewer if it is shorter or broken. Read yields them again.
 func (s String) Begin(n int) string {
 	begin, ok := s.Reader.(interface{ Peek(n int) ([]byte, error) })
 	if !ok {
@@ -46,17 +49,17 @@ func (s String) Begin(n int) string {
 	return string(bytes)
 }
 
-// Strings yields every string value of a JSON document in order, while the document arrives. The part
-// of a string that is not read is skipped. A document that is not well formed, or ends early, ends with
-// an error; numbers and literals are not checked closely. Memory does not grow with the document: 64 KiB
-// are buffered, and nesting is limited.
+// Strings yields every string value of a JSON document in order, while the document arrives. The part of a string
+// that is not read is skipped. If the document is not well formed, ends early, has a path that is too long or is
+// nested more than 64 deep, an error is yielded last; numbers and literals are not checked closely. The names of
+// members are yielded only in paths. Memory does not grow with the document: 64 KiB are buffered.
 func Strings(r io.Reader) iter.Seq2[String, error] { return walk(r, false) }
 
-// StringsAndFlags is Strings, and yields every true as well.
+// StringsAndFlags is Strings, but also yields every literal true, see [String.True].
 func StringsAndFlags(r io.Reader) iter.Seq2[String, error] { return walk(r, true) }
 
-// Each calls take for each string of an answer until take wants no more, which wanted reports. If the answer cannot be
-// read, or take fails, the error is that of [Broken].
+// Each calls take for each string of an answer until take wants no more. It then returns false and no error, and true
+// if it has come to the end. If the answer cannot be read, or take fails, the error is that of [Broken].
 func Each(ctx context.Context, all iter.Seq2[String, error], take func(String) (wanted bool, err error)) (wanted bool, err error) {
 	for s, err := range all {
 		if err != nil || ctx.Err() != nil {
@@ -71,6 +74,7 @@ func Each(ctx context.Context, all iter.Seq2[String, error], take func(String) (
 	return true, nil
 }
 
+// walk is StringsAndFlags, or Strings if no flags are wanted.
 func walk(r io.Reader, flags bool) iter.Seq2[String, error] {
 	return func(yield func(String, error) bool) {
 		w := &walker{in: bufio.NewReaderSize(r, bufferSize), yield: yield, path: make([]byte, 0, maxPath), flags: flags}
@@ -85,20 +89,23 @@ func walk(r io.Reader, flags bool) iter.Seq2[String, error] {
 }
 
 var (
+	// errStop ends the walk when yield has returned false. Nobody outside sees it.
 	errStop     = errors.New("no more is wanted")
 	errLongPath = fmt.Errorf("the JSON has a path of more than %d bytes", maxPath)
 )
 
+// walker reads one document by recursive descent. Each method consumes what it describes and nothing more.
 type walker struct {
 	in     *bufio.Reader
 	yield  func(String, error) bool
-	path   []byte // of the value that is read; a string is made of it only where somebody sees it
-	arrays int    // that are open
-	index  int    // in the outermost of them
-	inner  int    // in the innermost
-	flags  bool   // true is yielded, too
+	path   []byte // of the value that is being read; it becomes a string only for what is yielded
+	arrays int    // how many arrays are open
+	index  int    // the place in the outermost of them
+	inner  int    // the place in the innermost
+	flags  bool   // yield true as well
 }
 
+// value reads a value of any kind, depth levels below the outermost.
 func (w *walker) value(depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("the JSON is nested more than %d deep", maxDepth)
@@ -124,11 +131,12 @@ func (w *walker) value(depth int) error {
 	return w.literal()
 }
 
-// eof is at its end.
+// eof is a reader of nothing.
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
+// text yields a string whose opening quote has been read, and skips what was not read of it.
 func (w *walker) text() error {
 	s := &unescaper{in: w.in}
 	if !w.yield(String{string(w.path), w.index, w.inner, false, s}, nil) {
@@ -138,6 +146,8 @@ func (w *walker) text() error {
 	return err
 }
 
+// array reads an array whose opening bracket has been read. Within it, the path and the places
+// are those of its elements.
 func (w *walker) array(depth int) error {
 	if w.arrays == 0 {
 		w.index = -1
@@ -161,7 +171,7 @@ func (w *walker) array(depth int) error {
 	})
 }
 
-// list reads what stands between brackets and commas.
+// list reads elements with commas between them, up to a closing bracket.
 func (w *walker) list(closing byte, element func() error) error {
 	c, err := w.next()
 	if err != nil || c == closing {
@@ -182,6 +192,7 @@ func (w *walker) list(closing byte, element func() error) error {
 	}
 }
 
+// member reads a name and the value behind it.
 func (w *walker) member(depth int) error {
 	if err := w.expect('"'); err != nil {
 		return err
@@ -202,7 +213,7 @@ func (w *walker) member(depth int) error {
 	return w.value(depth + 1)
 }
 
-// name appends a member's name to the path.
+// name reads a member's name behind its opening quote, and appends it to the path.
 func (w *walker) name() error {
 	name := &unescaper{in: w.in}
 	for len(w.path) < maxPath {
@@ -218,7 +229,7 @@ func (w *walker) name() error {
 	return errLongPath
 }
 
-// enter appends what is no name.
+// enter appends to the path what stands between names.
 func (w *walker) enter(s string) error {
 	if len(w.path)+len(s) > maxPath {
 		return errLongPath
@@ -227,7 +238,7 @@ func (w *walker) enter(s string) error {
 	return nil
 }
 
-// literal skips the rest of a number, true, false or null.
+// literal skips the rest of a number, true, false or null, whatever it is.
 func (w *walker) literal() error {
 	for {
 		c, err := w.in.ReadByte()
@@ -243,6 +254,7 @@ func (w *walker) literal() error {
 	}
 }
 
+// expect reads the next byte that is no space, which must be want.
 func (w *walker) expect(want byte) error {
 	c, err := w.next()
 	if err == nil && c != want {
@@ -251,7 +263,7 @@ func (w *walker) expect(want byte) error {
 	return err
 }
 
-// next is the next byte that is no space.
+// next reads the next byte that is no space. The end is an error here.
 func (w *walker) next() (byte, error) {
 	for {
 		c, err := w.in.ReadByte()
@@ -262,6 +274,7 @@ func (w *walker) next() (byte, error) {
 	}
 }
 
+// end makes sure that nothing but spaces follows the document.
 func (w *walker) end() error {
 	c, err := w.next()
 	if err == io.ErrUnexpectedEOF {

@@ -11,12 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// unescaper reads a JSON string whose opening quote has been read, to its closing quote.
+// unescaper reads a JSON string whose opening quote has been read, to its closing quote (RFC 8259, section 7). Its
+// error is then io.EOF; io.ErrUnexpectedEOF if the document ends before. Control characters are not refused.
 type unescaper struct {
 	in    *bufio.Reader
-	space [utf8.UTFMax]byte
-	rest  []byte // unescaped already
-	err   error  // behind rest
+	space [utf8.UTFMax]byte // holds rest, unless Peek has read more
+	rest  []byte            // unescaped already, and read first
+	err   error             // what follows rest
 }
 
 // Read implements io.Reader.
@@ -50,7 +51,7 @@ func (u *unescaper) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns up to n bytes that Read is yet to yield.
+// Peek returns the next n bytes without reading them, fewer with an error if the string ends before.
 func (u *unescaper) Peek(n int) ([]byte, error) {
 	begin := slices.Clone(u.rest)
 	for len(begin) < n && u.err == nil {
@@ -62,7 +63,8 @@ func (u *unescaper) Peek(n int) ([]byte, error) {
 	return begin[:min(n, len(begin))], u.err
 }
 
-// ready implements characters: neither quotes nor escapes are of the base64 alphabet.
+// ready implements characters. What it returns may go beyond the closing quote: neither quotes nor escapes are in the
+// base64 alphabet, so the decoder stops before them.
 func (u *unescaper) ready() []byte {
 	if len(u.rest) > 0 || u.err != nil {
 		return u.rest
@@ -70,7 +72,7 @@ func (u *unescaper) ready() []byte {
 	return buffered{u.in}.ready()
 }
 
-// Discard skips bytes that ready has returned.
+// Discard implements characters: it skips bytes that ready has returned.
 func (u *unescaper) Discard(n int) (int, error) {
 	if len(u.rest) > 0 {
 		u.rest = u.rest[n:]
@@ -79,7 +81,7 @@ func (u *unescaper) Discard(n int) (int, error) {
 	return u.in.Discard(n)
 }
 
-// plain copies what is in memory before the next quote or escape.
+// plain copies what is in memory before the next quote or escape. rest must be empty.
 func (u *unescaper) plain(p []byte) int {
 	ready := u.ready()
 	ready = ready[:min(len(p), len(ready))]
@@ -96,7 +98,7 @@ func (u *unescaper) plain(p []byte) int {
 
 var escapes = map[byte]string{'"': `"`, '\\': `\`, '/': "/", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t"}
 
-// unescape reads the next character to rest, or finds the end.
+// unescape reads the next byte or escape into rest, which must be empty, or sets err.
 func (u *unescaper) unescape() {
 	c, err := u.in.ReadByte()
 	switch {
@@ -111,7 +113,7 @@ func (u *unescaper) unescape() {
 	}
 }
 
-// escape reads what stands behind a backslash.
+// escape reads into rest what a backslash that has been read stands for, or sets err.
 func (u *unescaper) escape() {
 	c, err := u.in.ReadByte()
 	if err != nil {
@@ -129,8 +131,8 @@ func (u *unescaper) escape() {
 	u.rest = append(u.space[:0], text...)
 }
 
-// unicode reads four hexadecimal digits, and the second half of a pair if it follows. A half alone
-// is no character; what follows it stands for itself.
+// unicode reads the four digits behind \u, and the second half of a surrogate pair if it follows. A half alone
+// becomes U+FFFD, as in encoding/json; what follows it is read for itself.
 func (u *unescaper) unicode() rune {
 	first := u.hex()
 	if !utf16.IsSurrogate(first) {
@@ -148,6 +150,7 @@ func (u *unescaper) unicode() rune {
 	return pair
 }
 
+// hex reads four hexadecimal digits. It sets err if they are none.
 func (u *unescaper) hex() rune {
 	var digits [4]byte
 	if _, err := io.ReadFull(u.in, digits[:]); err != nil {
@@ -161,7 +164,8 @@ func (u *unescaper) hex() rune {
 	return rune(code)
 }
 
-// unexpectedEnd is the error of a reader that was not to come to its end.
+// unexpectedEnd returns io.ErrUnexpectedEOF for io.EOF, where the end must not come yet, and
+// any other error as it is.
 func unexpectedEnd(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

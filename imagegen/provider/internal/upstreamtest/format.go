@@ -9,7 +9,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/fakeimage"
 )
 
-// Picture is a picture of that size in a format: png, jpeg or webp. Something of it is transparent if that is wanted.
+// Picture returns a picture of that size in a format: png, jpeg or webp. If transparent is set, something in it is
+// transparent, except in a JPEG, which cannot be.
 func Picture(width, height int, format string, transparent bool) []byte {
 	drawn := fakeimage.Picture{Prompt: "a hill", Width: width, Height: height, Oval: transparent}
 	switch {

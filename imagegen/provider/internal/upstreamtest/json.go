@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Decode reads the body of a request into v, and refuses what v has no field for: what an upstream would drop was
-// asked for in vain.
+// Decode reads the body of a request into v. A field that v does not have is an error, even if the upstream itself
+// would ignore it: a provider that sends it makes a mistake.
 func Decode(r *http.Request, v any) error {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()

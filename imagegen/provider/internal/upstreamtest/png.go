@@ -1,4 +1,4 @@
-// Package upstreamtest is what the stand-ins for upstreams have in common.
+// Package upstreamtest has what the stand-ins for upstreams have in common.
 package upstreamtest
 
 import (
@@ -8,9 +8,9 @@ import (
 	"hash/crc32"
 )
 
-// PNG returns a black picture of that size. It is put together of what was compressed before, and
-// read many times faster than one of image/png, which matters where pictures are large and the race
-// detector runs.
+// PNG returns a black picture of that size. It is put together from blocks that were compressed
+// before, and decoded many times faster than one that image/png has written, which matters
+// where pictures are large and the race detector runs.
 func PNG(width, height int) []byte {
 	header := binary.BigEndian.AppendUint32(nil, uint32(width))
 	header = binary.BigEndian.AppendUint32(header, uint32(height))
@@ -29,19 +29,21 @@ func chunk(to []byte, name string, data []byte) []byte {
 	return binary.BigEndian.AppendUint32(to, crc32.ChecksumIEEE(body))
 }
 
-const block = 64 << 10
+const block = 64 << 10 // bytes
 
+// blockOfZeros is a part of a stream that ends with a whole byte, so that it can be repeated.
 var blockOfZeros = deflate(block, (*flate.Writer).Flush)
 
-// zeros is n zeros in the format of zlib.
+// zeros is n zeros in the format of zlib (RFC 1950).
 func zeros(n int) []byte {
 	stream := []byte{0x78, 0x01}
 	stream = append(stream, bytes.Repeat(blockOfZeros, n/block)...)
 	stream = append(stream, deflate(n%block, (*flate.Writer).Close)...)
 	const adler = 65521
-	return binary.BigEndian.AppendUint32(stream, uint32(n%adler)<<16|1) // their checksum
+	return binary.BigEndian.AppendUint32(stream, uint32(n%adler)<<16|1) // the checksum of zeros
 }
 
+// deflate is n zeros, compressed (RFC 1951). end is how the stream ends.
 func deflate(n int, end func(*flate.Writer) error) []byte {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.BestSpeed) // there is such a level, and a buffer takes all

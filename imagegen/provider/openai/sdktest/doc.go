@@ -1,4 +1,3 @@
-// Package sdktest holds the stand-in that the tests of package openai run against to account: the
-// official client of the API gets from it what it expects. It is a module of its own, so that
-// nobody else downloads the client.
+// Package sdktest checks the stand-in against which the tests of package openai run: OpenAI's official client gets
+// from it the answers that it expects. The package is a module of its own, so that nobody else downloads the client.
 package sdktest

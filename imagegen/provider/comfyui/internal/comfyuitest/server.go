@@ -15,27 +15,28 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
-// Prompts that the server knows.
+// Prompts that the server knows. A workflow has one if a text in it begins with it.
 const (
 	Endless  = "never finish this" // runs until it is interrupted
 	Failing  = "divide by zero"    // fails in a node
-	Memory   = "fill the memory"   // fails for lack of memory, the first time
+	Memory   = "fill the memory"   // fails for lack of memory, but only once for each server
 	Unsaved  = "save nothing"      // ends with a preview only
 	Vanished = "lose the file"     // saves a file that is not there
 )
 
-// Server runs workflows, one at a time in their order. The one that is running ends when the
-// history is asked for it. The zero value is ready for use.
+// Server runs workflows, one at a time in their order. It has no clock: the one that is running
+// ends when a request asks the history for it. The zero value is ready for use, and it is safe
+// for concurrent use once its fields are set.
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
-	// OwnIDs has prompts get ids of the server's, as it was before it took the client's.
+	// OwnIDs says that the server chooses the ids of prompts, as older versions do, which ignore the client's.
 	OwnIDs bool
-	// Lose has the server take a prompt and hang up.
+	// Lose says that the server takes a prompt and then hangs up.
 	Lose bool
 
 	mu          sync.Mutex
-	tasks       []*task
+	tasks       []*task           // in their order, also those that have ended or were deleted
 	files       map[string][]byte // by subfolder/name
 	interrupted []string
 	failures    int // for lack of memory
@@ -55,7 +56,7 @@ func (s *Server) IDs() []string {
 	return ids
 }
 
-// Workflows returns what was submitted so far.
+// Workflows returns the workflows that were submitted so far, filled in.
 func (s *Server) Workflows() []Workflow {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +92,7 @@ func (s *Server) Interrupted() []string {
 	return slices.Clone(s.interrupted)
 }
 
-// Finish ends every prompt as if it had come to its end.
+// Finish ends every prompt, as if each had run to its end.
 func (s *Server) Finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +101,7 @@ func (s *Server) Finish() {
 	}
 }
 
-// Restart forgets every prompt.
+// Restart forgets every prompt, as a restart of ComfyUI does. Files stay.
 func (s *Server) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,6 +142,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// upload stores a file under its name, unless there is another file of that name: then under a name with a number.
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	file, header, err := r.FormFile("image")
 	if err != nil {
@@ -195,6 +197,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
 }
 
+// view sends a picture of the size that its name tells, see task.succeed.
 func (s *Server) view(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var n, width, height int

@@ -12,10 +12,11 @@ import (
 type task struct {
 	id       string
 	workflow Workflow
-	record   map[string]any // once it has ended
-	deleted  bool
+	record   map[string]any // what the history has of it once it has ended; nil before
+	deleted  bool           // it was removed from the queue
 }
 
+// queue returns the tasks that wait or run. The first is the one that runs. The lock must be held.
 func (s *Server) queue() []*task {
 	var queue []*task
 	for _, t := range s.tasks {
@@ -39,6 +40,7 @@ func (s *Server) history(w http.ResponseWriter, id string) {
 	answer(w, http.StatusOK, history)
 }
 
+// end decides how a task ends, by its prompt. Unless complete, it goes on running.
 func (t *task) end(s *Server, complete bool) {
 	switch w := t.workflow; {
 	case !complete:
@@ -54,6 +56,7 @@ func (t *task) end(s *Server, complete bool) {
 	}
 }
 
+// succeed saves as many pictures as the workflow's batch has, and a preview, which is no output.
 func (t *task) succeed() {
 	pictures := []map[string]any{{"filename": "ComfyUI_temp_00001_.png", "subfolder": "", "type": "temp"}}
 	width, height := t.workflow.number("EmptyLatentImage", "width"), t.workflow.number("EmptyLatentImage", "height")
@@ -96,7 +99,7 @@ func (s *Server) showQueue(w http.ResponseWriter) {
 	answer(w, http.StatusOK, map[string]any{"queue_running": running, "queue_pending": pending})
 }
 
-// deleteQueued leaves alone what is running.
+// deleteQueued removes tasks that wait. It leaves alone the one that runs.
 func (s *Server) deleteQueued(w http.ResponseWriter, r *http.Request) {
 	var q struct{ Delete []string }
 	if err := upstreamtest.Decode(r, &q); err != nil {
@@ -110,7 +113,7 @@ func (s *Server) deleteQueued(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// interrupt ends what is running, whichever that is.
+// interrupt ends the task that runs, whichever that is: as older versions do, it does not read the prompt_id.
 func (s *Server) interrupt() {
 	if queue := s.queue(); len(queue) > 0 {
 		s.interrupted = append(s.interrupted, queue[0].id)

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// classes are the nodes that are installed.
+// classes are the kinds of nodes that are installed. TextEncodeEdit is made up: a node with a text and references.
 var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentImage", "KSampler", "LoadImage", "LoadImageMask", "SaveImage", "SetLatentNoiseMask", "TextEncodeEdit", "VAEDecode"}
 
 // Workflow is what was submitted, by node.
@@ -18,7 +18,7 @@ type Workflow map[string]struct {
 	Meta   map[string]any `json:"_meta"` // what the editor writes down, such as titles
 }
 
-// check returns which node is at fault.
+// check returns which node ComfyUI would refuse, and why; "" and nil if none.
 func (w Workflow) check(files map[string][]byte) (node string, err error) {
 	for id, n := range w {
 		if !slices.Contains(classes, n.Class) {
@@ -75,7 +75,7 @@ func multiple(v any, step int) bool {
 	return ok && n == float64(int(n)) && int(n)%step == 0
 }
 
-// number is an input of the node of a class.
+// number returns an input of the node of a class; 0 if there is none.
 func (w Workflow) number(class, input string) int {
 	for _, n := range w {
 		if v, ok := n.Inputs[input].(float64); ok && n.Class == class {

@@ -1,6 +1,6 @@
-// Package geminitest is a stand-in for the Gemini API: what it takes and answers stands in googleapis/go-genai, types.go
-// and models.go, the sizes in ai.google.dev/gemini-api/docs/image-generation, errors in
-// googleapis/googleapis, google/rpc/error_details.proto. It refuses fields that it does not know, as the API does.
+// Package geminitest is a stand-in for the Gemini API. It follows googleapis/go-genai, types.go and models.go, for
+// requests and answers; ai.google.dev/gemini-api/docs/image-generation for sizes; and googleapis/googleapis,
+// google/rpc/error_details.proto, for errors. It refuses fields that it does not know, as the API does.
 package geminitest
 
 import (
@@ -19,11 +19,11 @@ const Key = "AIza-test-0123456789abcdef"
 
 // Prompts that the server knows.
 const (
-	Endless   = "never finish this" // answers when the client has gone
-	Forbidden = "a forbidden prompt"
-	Unsafe    = "an image that turns out unsafe"
-	Chatty    = "an answer in words"
-	Pensive   = "an answer with sketches" // thoughts, as Part of googleapis/go-genai, types.go, has them
+	Endless   = "never finish this"              // answers when the client has gone
+	Forbidden = "a forbidden prompt"             // refused before an image is made
+	Unsafe    = "an image that turns out unsafe" // refused afterwards
+	Chatty    = "an answer in words"             // answered without an image
+	Pensive   = "an answer with sketches"        // thoughts, as Part of googleapis/go-genai, types.go, has them
 )
 
 // Request is the body of a generateContent call.
@@ -48,7 +48,8 @@ type Part struct {
 	}
 }
 
-// Server answers as the API does for gemini-3-pro-image. The zero value is ready for use.
+// Server answers as the API does for gemini-3-pro-image. The zero value is ready for use, and
+// it is safe for concurrent use.
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
@@ -57,7 +58,7 @@ type Server struct {
 	requests []Request
 }
 
-// Requests returns what was asked for so far.
+// Requests returns the requests so far, also those that were refused, but not those that could not be read.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,15 +119,17 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// candidate is an answer with one candidate.
 func candidate(finish string, parts ...any) map[string]any {
 	return map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts},
 		"finishReason": finish, "index": 0}}, "modelVersion": "gemini-3-pro-image"}
 }
 
-// made are the documented sizes for 1K.
+// made are the documented sizes for 1K, by the ratio that is asked for.
 var made = map[string][2]int{"": {1024, 1024}, "1:1": {1024, 1024}, "2:3": {848, 1264}, "3:2": {1264, 848}, "3:4": {896, 1200},
 	"4:3": {1200, 896}, "4:5": {928, 1152}, "5:4": {1152, 928}, "9:16": {768, 1376}, "16:9": {1376, 768}, "21:9": {1584, 672}}
 
+// size is what the API makes of a request, or why it refuses it.
 func (q Request) size() (z [2]int, err error) {
 	image := q.GenerationConfig.ImageConfig
 	z, ok := made[image.AspectRatio]

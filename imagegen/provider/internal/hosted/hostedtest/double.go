@@ -1,5 +1,5 @@
-// Package hostedtest holds what the tests of hosted providers have in common: the ground that their stand-ins stand on, and
-// the suite that each of them passes.
+// Package hostedtest has what the tests of hosted providers have in common: [Double], on which the stand-in for each
+// upstream is built, and [Suite], which each provider passes.
 package hostedtest
 
 import (
@@ -18,8 +18,8 @@ import (
 
 // Prompts that every stand-in knows.
 const (
-	Endless   = "never finish this"
-	Forbidden = "draw something forbidden"
+	Endless   = "never finish this"        // a task that stays pending
+	Forbidden = "draw something forbidden" // a task that moderation refuses
 )
 
 // Sent is what a task was submitted with.
@@ -28,15 +28,17 @@ type Sent struct {
 	Fields map[string]any
 }
 
-// Double is a stand-in that keeps the tasks, of which the n-th has n-1 as its id, and hands out pictures at /files/WxH.
+// Double is a stand-in for an upstream. It checks the key, keeps the tasks that its Routes
+// submit, and sends pictures at /files/WxH, there without a key. The ids of the tasks are 0, 1
+// and so on. It is safe for concurrent use once its fields are set.
 type Double struct {
-	// Header and Key are what a request carries, but for pictures.
+	// Header and Key are the header that each request must have, but for pictures, and its value.
 	Header, Key string
 
-	// Refuse answers with an error of a status, as the vendor words it.
+	// Refuse answers with an error, in the words of the vendor.
 	Refuse func(w http.ResponseWriter, status int, why string)
 
-	// Routes are the vendor's, by the pattern of http.ServeMux.
+	// Routes are the handlers of the vendor's routes, by the pattern of http.ServeMux.
 	Routes map[string]http.HandlerFunc
 
 	// Before is called first, if it is set; true means that it has answered.
@@ -70,6 +72,8 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.Refuse(w, http.StatusNotFound, "Not Found")
 }
 
+// file sends a picture of that size, as PNG unless the query names another format in as. It refuses a request with a
+// key, which must not leave the API's own host.
 func (d *Double) file(w http.ResponseWriter, r *http.Request, size string) {
 	if r.Header.Get(d.Header) != "" {
 		http.Error(w, "the key is not for this host", http.StatusBadRequest)
@@ -82,7 +86,7 @@ func (d *Double) file(w http.ResponseWriter, r *http.Request, size string) {
 	w.Write(upstreamtest.Picture(width, height, format, r.FormValue("background") == "transparent"))
 }
 
-// Submit takes a task in and returns its id.
+// Submit adds a task and returns its id. A route calls it.
 func (d *Double) Submit(s Sent) (id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,21 +104,21 @@ func (d *Double) Task(id string) (s Sent, ok bool) {
 	return Sent{}, false
 }
 
-// Cancel notes that a task was cancelled.
+// Cancel notes that a task was cancelled. A route calls it.
 func (d *Double) Cancel(id string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.cancelled = append(d.cancelled, id)
 }
 
-// Sent is what was submitted so far.
+// Sent returns what was submitted so far.
 func (d *Double) Sent() []Sent {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.sent)
 }
 
-// Cancelled are the tasks that were cancelled.
+// Cancelled returns the ids of the tasks that were cancelled so far.
 func (d *Double) Cancelled() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,10 +132,10 @@ func Answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-// Page is what a proxy answers with.
+// Page is a long page of HTML, as a proxy sends it in the place of an answer.
 var Page = "<!DOCTYPE html>\n<html>" + strings.Repeat("<p>Bad gateway</p>\n", 10_000)
 
-// HangUp resets the connection.
+// HangUp resets the connection without an answer.
 func HangUp(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {

@@ -19,41 +19,41 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
-// Suite says how to test a hosted provider, whose model takes a size to the pixel.
+// Suite says how to test a hosted provider whose model takes a size to the pixel.
 type Suite struct {
-	// Double is a new stand-in.
+	// Double returns a new stand-in.
 	Double func() *Double
 
-	// New makes a provider of an upstream at that address.
+	// New makes a provider that uses the upstream at an address and polls with an interval.
 	New func(address string, interval time.Duration) (imagegen.Provider, error)
 
-	// Pending is the answer to the question about a task that is not done.
+	// Pending is the body of the answer about a task that is not done.
 	Pending string
 
-	// Last reports whether a request is the question whose answer has the images, or tells why there are none.
+	// Last reports whether a request is the one whose answer names the images, or says why there are none.
 	Last func(r *http.Request) bool
 
-	// Submissions are answers to a submission that start nothing, or of which nobody knows.
+	// Submissions are answers to a submission that fails, or whose outcome is unknown, by the name of their test.
 	Submissions map[string]Failure
 
-	// Ends are answers to the last question.
+	// Ends are answers to the request that Last describes, by the name of their test.
 	Ends map[string]Failure
 
-	// CannotCancel says that the upstream has no way to.
+	// CannotCancel says that the upstream has no way to cancel a task.
 	CannotCancel bool
 }
 
-// Failure is an answer, in which HOST is the upstream's, and what it means.
+// Failure is an answer and the error that the provider makes of it.
 type Failure struct {
 	Status int
-	Body   string
+	Body   string // in Ends, HOST stands for the upstream's host
 	Class  imagegen.Class
-	Says   string        // part of the error
-	Retry  string        // the header
-	After  time.Duration // which the error then says
+	Says   string        // of Ends: a part of the error's text
+	Retry  string        // of Submissions: the header Retry-After
+	After  time.Duration // of Submissions: the error's RetryAfter
 }
 
-// Run runs the suite, and that for providers.
+// Run runs the suite, and that of package providertest.
 func (s Suite) Run(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider { return s.serve(t, s.Double()) }, Endless: Endless, SavesJobs: true, Sample: true, Usual: true})
@@ -84,7 +84,7 @@ func (s Suite) serve(t *testing.T, h http.Handler) imagegen.Provider {
 	return p
 }
 
-// A submission is made once, whatever comes of it.
+// A submission is made once, however it ends.
 func (s Suite) submissions(t *testing.T) {
 	all := make(map[string]Failure)
 	maps.Copy(all, s.Submissions)
@@ -141,7 +141,7 @@ func (s Suite) ends(t *testing.T) {
 	}
 }
 
-// Questions may go wrong in every way: the task is paid for, and is asked about again.
+// Whatever goes wrong when a task is polled, it is polled again, since it is paid for.
 func (s Suite) questions(t *testing.T) {
 	is := is.New(t)
 	var asked atomic.Int64
@@ -153,7 +153,7 @@ func (s Suite) questions(t *testing.T) {
 		switch asked.Add(1) {
 		case 1:
 			d.Refuse(w, http.StatusTooManyRequests, "slow down")
-		case 2, 6: // where a response is asked for, that
+		case 2, 6: // of an upstream whose images are at an address of their own, 6 asks there
 			w.WriteHeader(http.StatusBadGateway)
 			io.WriteString(w, Page)
 		case 3, 8:
@@ -171,7 +171,7 @@ func (s Suite) questions(t *testing.T) {
 	is.Equal(len(d.Sent()), 1)
 }
 
-// An upstream that no longer says how a task stands is not asked until time runs out.
+// If the upstream no longer says how a task stands, the call ends before its time runs out.
 func (s Suite) sayNothing(t *testing.T) {
 	is := is.New(t)
 	d := s.Double()
@@ -210,7 +210,7 @@ func (s Suite) notThere(t *testing.T) {
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable) // nothing was sent
 }
 
-// One that breaks off costs nothing of the others.
+// An image that breaks off does not cost the others.
 func (s Suite) breaksOff(t *testing.T) {
 	is := is.New(t)
 	var files atomic.Int64
@@ -257,7 +257,7 @@ func (s Suite) resumed(t *testing.T) {
 	is.Equal(len(sizes), 0)
 	is.True(errors.Is(err, context.Canceled))
 	is.Equal(len(d.Sent()), 2)
-	is.Equal(len(d.Cancelled()), 0) // somebody comes back
+	is.Equal(len(d.Cancelled()), 0) // the next attempt continues them
 
 	second, err := s.New(server.URL, 5*time.Millisecond)
 	is.NoErr(err)
@@ -267,7 +267,7 @@ func (s Suite) resumed(t *testing.T) {
 	is.Equal(len(d.Sent()), 2) // and no more
 }
 
-// Nobody comes back for a task whose time is up.
+// A task is cancelled at the deadline, since no other attempt will ask for it.
 func (s Suite) deadline(t *testing.T) {
 	is := is.New(t)
 	d, late := s.Double(), errors.New("the time is up")
@@ -281,7 +281,7 @@ func (s Suite) deadline(t *testing.T) {
 	}
 }
 
-// Probe refuses a wrong key, and does not tell it.
+// Probe reports that the key was refused, without repeating the key.
 func (s Suite) key(t *testing.T) {
 	is := is.New(t)
 	is.NoErr(s.serve(t, s.Double()).(provider.Prober).Probe(t.Context()))

@@ -9,15 +9,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
-// allowed are the fields of every model without streaming:
-// developers.openai.com/api/reference/resources/images/methods/generate, and .../edit for the second.
+// allowed are the fields that every model takes at each endpoint, without those for streaming:
+// developers.openai.com/api/reference/resources/images/methods/generate and .../edit.
 var allowed = map[string][]string{
 	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "user"},
 	"/v1/images/edits": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "input_fidelity",
 		"user"},
 }
 
-// choices are what fields can be.
+// choices are the values that fields can have. Fields that are not in it are checked by functions of their own.
 var choices = map[string][]string{
 	"background":     {"auto", "opaque", "transparent"},
 	"output_format":  {"png", "jpeg", "webp"},
@@ -26,13 +26,13 @@ var choices = map[string][]string{
 	"complexity":     {"low", "medium", "high"},
 }
 
-// model is what one takes.
+// model is what a model takes.
 type model struct {
-	sizes     []string // nil: by the rules of gpt-image-2
+	sizes     []string // nil: those that the rules of gpt-image-2 allow
 	qualities []string
-	more      []string // fields that the rest do not have
-	without   []string // fields that the rest have
-	opaque    bool     // a transparent background is refused
+	more      []string // fields beyond allowed
+	without   []string // fields of allowed that it refuses
+	opaque    bool     // it refuses a transparent background
 }
 
 var (
@@ -40,7 +40,8 @@ var (
 	upToMax  = append(slices.Clone(upToHigh), "xhigh", "max")
 )
 
-// models are some of those in the reference. Of input_fidelity: pydantic/pydantic-ai, issue 5413.
+// models are some of those in the API reference. That gpt-image-2 refuses input_fidelity:
+// pydantic/pydantic-ai, issue 5413.
 var models = map[string]model{
 	"gpt-image-2.6-sunburst": {qualities: upToMax, more: []string{"complexity"}},
 	"gpt-image-2.5-flare":    {qualities: upToMax},
@@ -48,7 +49,7 @@ var models = map[string]model{
 	"gpt-image-1.5":          {qualities: upToHigh, sizes: []string{"auto", "1024x1024", "1536x1024", "1024x1536"}},
 }
 
-// check is what the API refuses, and which parameter it blames.
+// check returns why the API refuses a request, and the parameter that it blames; a nil error if it does not.
 func check(q Request) (param string, err error) {
 	m, ok := models[text(q.Params["model"], "")]
 	if !ok {
@@ -101,6 +102,7 @@ func (m model) checkBackground(q Request) error {
 	return nil
 }
 
+// checkSize applies the rules of gpt-image-2 unless the model has sizes.
 func (m model) checkSize(s string) error {
 	if s == "auto" || slices.Contains(m.sizes, s) {
 		return nil
@@ -125,6 +127,7 @@ func (m model) checkSize(s string) error {
 	return nil
 }
 
+// checkFiles checks the files of an edit: 1 to 16 images, and a mask, which must be the last.
 func checkFiles(q Request) error {
 	if q.Path != "/v1/images/edits" {
 		return nil
@@ -147,6 +150,7 @@ func checkFiles(q Request) error {
 	return nil
 }
 
+// text and number return the value of a parameter, or what it counts as if it is absent or of another type.
 func text(v any, absent string) string {
 	if s, ok := v.(string); ok {
 		return s

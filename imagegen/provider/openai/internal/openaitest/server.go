@@ -19,8 +19,8 @@ const Key = "sk-test-0123456789abcdef"
 
 // Prompts that the server knows.
 const (
-	Endless   = "never finish this" // answers when the client has gone
-	Forbidden = "draw something forbidden"
+	Endless   = "never finish this"        // answers when the client has gone
+	Forbidden = "draw something forbidden" // refused by moderation
 )
 
 // Request is what arrived, with the names and lengths of files in place of their bytes.
@@ -40,14 +40,15 @@ type File struct {
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
-	// Link makes the URL of an image of which the server sends a link instead of its bytes; nil: bytes.
+	// Link returns the URL at which a path of the server is reached. If it is set, the server
+	// answers with such URLs instead of bytes.
 	Link func(path string) string
 
 	mu       sync.Mutex
 	requests []Request
 }
 
-// Requests returns what was asked for so far.
+// Requests returns the requests so far, also those that were refused, but not those that could not be read.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +135,7 @@ func parseJSON(r *http.Request) (q Request, err error) {
 	return q, json.NewDecoder(r.Body).Decode(&q.Params)
 }
 
+// parseForm makes numbers of the fields that are numbers in JSON, so that check need not tell forms from JSON.
 func parseForm(r *http.Request) (q Request, err error) {
 	q.Path, q.Params = r.URL.Path, map[string]any{}
 	if r.ContentLength < 0 {

@@ -1,5 +1,5 @@
-// Package sdwebuitest is a stand-in for the web UI: AUTOMATIC1111/stable-diffusion-webui, modules/api/api.py and
-// modules/progress.py.
+// Package sdwebuitest is a stand-in for the web UI that behaves as its source says:
+// AUTOMATIC1111/stable-diffusion-webui, modules/api/api.py and modules/progress.py.
 package sdwebuitest
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
-// What --api-auth of the server says.
+// The user name and the password, as --api-auth sets them.
 const (
 	User     = "operator"
 	Password = "secret-password"
@@ -26,24 +26,25 @@ const (
 // Endless is a prompt that is drawn until it is interrupted or the client has gone.
 const Endless = "never finish this"
 
-// Request is a call that arrived, the reference's base64 included.
+// Request is a call to draw something.
 type Request struct {
 	Path   string
 	Params map[string]any
 }
 
-// Server answers as the web UI does. The zero value is ready for use.
+// Server answers as the web UI does. The zero value is ready for use, and it is safe for
+// concurrent use once its fields are set.
 type Server struct {
 	// Before is called first, if it is set; true means that it has answered.
 	Before func(w http.ResponseWriter, r *http.Request) bool
-	// Began, if it is set, is told when an endless picture is begun.
+	// Began, if it is set, gets a value when the drawing of an Endless prompt begins.
 	Began chan<- struct{}
 
 	mu       sync.Mutex
 	requests []Request
-	drawing  map[string]chan struct{} // task → closed at its interruption
+	drawing  map[string]chan struct{} // by task; closed when it is interrupted
 	stopped  []string                 // tasks that were interrupted
-	most     int                      // calls that drew at the same time
+	most     int                      // the most calls that drew at the same time
 }
 
 // Requests returns what was asked to be drawn so far.
@@ -116,6 +117,7 @@ func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params, "info": `{"prompt": "…", "all_seeds": [1]}`})
 }
 
+// begin notes that a call draws, until done is called. interrupted is closed when the call is interrupted.
 func (s *Server) begin(q Request) (interrupted <-chan struct{}, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +131,7 @@ func (s *Server) begin(q Request) (interrupted <-chan struct{}, done func()) {
 	return stop, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if q.Params["prompt"] != Endless { // the web UI does not notice that a client has gone
+		if q.Params["prompt"] != Endless { // goes on drawing: the web UI does not notice that a client has gone
 			delete(s.drawing, task)
 		}
 	}
@@ -150,6 +152,7 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active, "id_live_preview": -1, "textinfo": nil})
 }
 
+// interrupt ends all that is being drawn.
 func (s *Server) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,14 +163,15 @@ func (s *Server) interrupt() {
 	}
 }
 
-// known are the names of modules/api/models.py and modules/processing.py of AUTOMATIC1111/stable-diffusion-webui that are of
-// use here. The web UI itself drops others without a word.
+// known are those fields of modules/api/models.py and modules/processing.py of
+// AUTOMATIC1111/stable-diffusion-webui that a provider may need. The web UI ignores unknown
+// fields without an error; the stand-in refuses them, to find mistakes.
 var known = []string{"prompt", "negative_prompt", "styles", "seed", "subseed", "subseed_strength", "sampler_name", "scheduler", "batch_size", "n_iter",
 	"steps", "cfg_scale", "width", "height", "restore_faces", "tiling", "denoising_strength", "eta", "override_settings", "refiner_checkpoint",
 	"refiner_switch_at", "enable_hr", "hr_resize_x", "hr_resize_y", "hr_upscaler", "hr_second_pass_steps", "hr_prompt", "hr_additional_modules",
 	"init_images", "resize_mode", "image_cfg_scale", "mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
 
-// check is what would not come out of the web UI as it was asked for.
+// check returns why the web UI would not draw what a request asks for, whether it would say so or not.
 func check(q Request) error {
 	for name := range q.Params {
 		if !slices.Contains(known, name) {
@@ -204,7 +208,7 @@ func check(q Request) error {
 	return nil
 }
 
-// checkMask refuses a mask that is not of black and white, as the web UI would take it.
+// checkMask refuses a mask that is not in grey, or is not used as the provider means it. The web UI would take it.
 func checkMask(params map[string]any) error {
 	if params["mask"] == nil {
 		return nil
@@ -223,6 +227,7 @@ func checkMask(params map[string]any) error {
 	return nil
 }
 
+// pictures are as many as the parameters ask for, of the size that hires fix makes if it is on.
 func pictures(params map[string]any) [][]byte {
 	width, height := number(params["width"]), number(params["height"])
 	if params["enable_hr"] == true {
