@@ -30,9 +30,9 @@ type Snapshot interface {
 	Waiting(context.Context) ([]Row, error)
 }
 
-// Copy copies the data of one moment into an empty storage; it does not check that the storage is empty. It only reads
-// from the source, and blocks nobody there. After an error it cannot be continued: the target cannot be used and must be
-// emptied.
+// Copy copies the data of one moment into an empty storage. It only reads from the source, and blocks nobody there.
+// ErrNotEmpty, ErrMoved: the target is not empty, or takes part in a move; nothing was written. After any other error the
+// copy cannot be continued: the target cannot be used and must be emptied.
 //
 // If an image no longer exists, its generation was normally erased after the moment. Copy then puts the generation into
 // imagegen.StateErasing, so that the erasure is finished when the copy is opened; its credits and charges are those of
@@ -41,6 +41,12 @@ type Snapshot interface {
 func Copy(ctx context.Context, from Moment, to End) error {
 	target := side{End: to}
 	if err := target.read(ctx); err != nil {
+		return err
+	}
+	if target.mark.State != Ordinary {
+		return target.mark.Refusal(to.Name)
+	}
+	if err := target.empty(ctx); err != nil {
 		return err
 	}
 	mark := Mark{State: Arriving, Move: rand.Text(), Other: from.Name, Since: time.Now().UTC()}

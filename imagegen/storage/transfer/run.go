@@ -108,6 +108,15 @@ func (s *side) read(ctx context.Context) (err error) {
 	return err
 }
 
+// empty returns an ErrNotEmpty if there is a row.
+func (s *side) empty(ctx context.Context) error {
+	rows, err := s.Rows(ctx, Place{}, 1)
+	if err == nil && len(rows) > 0 {
+		err = fmt.Errorf("%w: %s; name an empty one", ErrNotEmpty, s.Name)
+	}
+	return err
+}
+
 // set replaces the mark. ErrRaced: another process has changed it since.
 func (s *side) set(ctx context.Context, m Mark) error {
 	if err := s.SetMark(ctx, s.mark, m); err != nil {
@@ -160,12 +169,8 @@ func (m *move) anew(ctx context.Context) error {
 	if s := m.to.mark.State; s != Ordinary && (s != Arriving || m.at.Bucket != "") {
 		return fmt.Errorf("%w: %s holds a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
 	}
-	rows, err := m.to.Rows(ctx, Place{}, 1)
-	if err != nil {
+	if err := m.to.empty(ctx); err != nil {
 		return err
-	}
-	if len(rows) > 0 {
-		return fmt.Errorf("%w: %s; name an empty one", ErrNotEmpty, m.to.Name)
 	}
 	m.id = rand.Text()
 	if err := m.to.set(ctx, m.mark(Arriving)); err != nil {

@@ -99,6 +99,18 @@ func TestCopyOfAMoment(t *testing.T) {
 	is.Equal(cmp.Diff(want, got, cmpopts.EquateEmpty()), "")
 }
 
+// What has rows, or is taking part in a move, is no target.
+func TestCopyIntoWhatIsNotEmpty(t *testing.T) {
+	is := is.New(t)
+	defer pagesize.Of(5)()
+	_, node := nodeAtWork(t)
+	into := directory(t.TempDir())
+	is.NoErr(copyOf(t, node, into, func() {}, immortal))
+	want := whole(t, into)
+	is.True(errors.Is(copyOf(t, node, into, func() {}, immortal), transfer.ErrNotEmpty))
+	is.Equal(cmp.Diff(want, whole(t, into), cmpopts.EquateEmpty()), "")
+}
+
 func without(all []imagegen.Record, id imagegen.GenerationID) (left []imagegen.Record) {
 	for _, r := range all {
 		if r.ID != id {
