@@ -130,6 +130,7 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
 	is.NoErr(err)
 	unreadable, whole := record(1), record(2)
+	unreadable.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 1, Width: 1, Height: 1}}
 	unreadable.Async, whole.Async, whole.User = true, true, "bob"
 	for _, r := range []imagegen.Record{unreadable, whole} {
 		_, err := db.CreateCharged(t.Context(), r, time.Minute)
@@ -140,6 +141,23 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(claimed), 1)
 	is.Equal(claimed[0].ID, whole.ID)
+	named, err := db.NamedReferences(t.Context(), []imagegen.ReferenceID{"ref_1"}) // a sweep leaves them to whoever mends it
+	is.NoErr(err)
+	is.Equal(named, []bool{true})
+}
+
+// A call that will always be in the way of something fails alone.
+func TestContendedCallFailsAlone(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	url := s.Database(t)
+	db := openDamaged(t, url)
+	fund(t, db)
+	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
+	is.NoErr(err)
+	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.accounts a set form = (select form from imagegend.accounts where usr = 'bob') where usr = 'alice'`))
+	errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, imagegen.Charge{ID: "a1", User: "alice", Credits: 5, N: 1})
+	is.NoErr(errs[0])
+	is.True(errs[1] != nil)
 }
 
 // openDamaged opens a database in which an audit is to find something.

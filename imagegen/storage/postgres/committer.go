@@ -117,7 +117,8 @@ func (c *committer) serve(lane chan *call) {
 // without it, then it runs again as the first of what is left. If it was the first already, it has seen only durable
 // rows: its error stands, and the others run again without it.
 //
-// Nobody knows which call a damaged row belongs to that was read for all of them, so each half of the batch runs by itself.
+// Nobody knows which call a damaged row belongs to that was read for all of them, nor which one will always be in the way of
+// something, so each half of the batch runs by itself.
 //
 // What waits for the commit (OnCommit) runs before any call is answered, so that nobody who was answered finds an
 // older row in a cache.
@@ -127,7 +128,7 @@ func (c *committer) do(batch []*call) {
 		s, err = c.db.transact(batch)
 		return err
 	})
-	if _, damaged := errors.AsType[kv.Damage](err); damaged && len(batch) > 1 {
+	if _, damaged := errors.AsType[kv.Damage](err); len(batch) > 1 && (damaged || errors.Is(err, errContended)) {
 		c.do(batch[:len(batch)/2])
 		c.do(batch[len(batch)/2:])
 		return
@@ -180,7 +181,7 @@ func (db *DB) transact(batch []*call) (s *session, err error) {
 			return s, err
 		}
 	}
-	return nil, notBegun(err)
+	return nil, contended(err)
 }
 
 // try runs calls in one transaction of two round trips, if the calls have named all that they need: settings, locks and

@@ -154,5 +154,5 @@ func again(err error) bool {
 // undone reports whether the database has said that a transaction changed nothing.
 func undone(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (e.Severity == "ERROR" || e.Code == codeIdleTransaction)
+	return ok && (e.SeverityUnlocalized == "ERROR" || e.Code == codeIdleTransaction)
 }

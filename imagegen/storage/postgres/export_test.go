@@ -114,3 +114,6 @@ func (db *DB) ExpireAll(ctx context.Context) error { return db.books.ExpireAll(c
 
 // NotBegun is notBegun.
 var NotBegun = notBegun
+
+// Undone is undone.
+var Undone = undone

@@ -112,6 +112,9 @@ func (s *session) lastHolder(h holder) (last imagegen.GenerationID) {
 	}
 	s.query(s.scanHolders, lastHolders, list(h.user), [][]byte{h.key[:]}, former)
 	last = s.holders[h]
+	if last != "" && s.rows[last].damaged != nil {
+		return last // load tells of it
+	}
 	for id, g := range s.rows {
 		if h.isOf(g.Row) && (last == "" || g.Nth > s.rows[last].Nth) {
 			last = id

@@ -37,8 +37,13 @@ func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool
 	return named, nil
 }
 
+// openWork finds what has not ended: what waits, what runs, and what was put aside, whose charge is still to be settled.
+const openWork = `select g.id, g.form from imagegend.generations g join
+ (select id from imagegend.waiting union select id from imagegend.leases union select id from imagegend.generations where unsettled) u on u.id = g.id`
+
 // NamedReferences implements the other half of s3.Named: it reports, for each of some reference images, whether work
-// that has not ended needs it. As long as the record of such work cannot be read, all references count as needed.
+// that has not ended needs it, also if the work was put aside. As long as the record of such work cannot be read, all
+// references count as needed.
 func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error) {
 	named := make([]bool, len(ids))
 	if len(ids) == 0 {
@@ -50,7 +55,7 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 			named[i] = named[i] || err != nil || slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == ids[i] })
 		}
 		return nil
-	}, `select g.id, g.form from imagegend.generations g join (select id from imagegend.waiting union select id from imagegend.leases) u on u.id = g.id`)
+	}, openWork)
 	if err != nil {
 		return nil, err
 	}

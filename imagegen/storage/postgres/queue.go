@@ -152,7 +152,7 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 	s.exec(`delete from imagegend.waiting where id = $1`, []byte(id))
 	s.exec(`delete from imagegend.leases where id = $1`, []byte(id))
 	s.OnCommit(func() {
-		s.db.log.Error("a generation that cannot be read, or whose charge cannot, was put aside; its charge stays open", "error", fmt.Sprint(why))
+		s.db.log.Error("a generation that cannot be read, or whose charge does not fit it, was put aside; its charge stays as it is", "error", fmt.Sprint(why))
 	})
 }
 

@@ -213,7 +213,7 @@ func (s *session) readAccount(u imagegen.UserID) {
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
 	}
-	if s.writes && s.accounts[u].Epoch > s.Clock().Epoch { // somebody has confirmed the clock since it was read
+	if a := s.accounts[u]; s.writes && a.damaged == nil && a.Epoch > s.Clock().Epoch { // somebody has confirmed the clock since it was read
 		panic(failure{errOvertaken})
 	}
 }

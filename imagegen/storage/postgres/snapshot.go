@@ -50,11 +50,11 @@ func (s *Snapshot) Rows(_ context.Context, after transfer.Place, n int) (rows []
 	return rows, err
 }
 
-// Waiting implements [transfer.Snapshot]. It returns all rows that wait or run, of which only asynchronous ones have an
+// Waiting implements [transfer.Snapshot]. It returns all rows that have not ended, of which only asynchronous ones have an
 // attempt to come; the caller tells them apart.
 func (s *Snapshot) Waiting(context.Context) (rows []transfer.Row, err error) {
 	err = spared(func() error {
-		rows = s.transferred(transfer.Generations, `select id, form from imagegend.generations where id in (select id from imagegend.waiting union all select id from imagegend.leases)`)
+		rows = s.transferred(transfer.Generations, openWork)
 		return nil
 	})
 	return rows, err

@@ -205,6 +205,13 @@ func TestLostBeforeTheCommit(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(1000))
 }
 
+// A server that speaks another language says the same.
+func TestSeverityInAnotherLanguage(t *testing.T) {
+	is := is.New(t)
+	is.True(postgres.Undone(&pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: "ERROR", Code: "23514"}))
+	is.True(!postgres.Undone(&pgconn.PgError{Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: "57P01"}))
+}
+
 // A process does with one connection what it does with many.
 func TestOneConnection(t *testing.T) {
 	is := is.New(t)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -42,7 +43,14 @@ func retried(run func() error) (err error) {
 		}
 		time.Sleep(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 6))))
 	}
-	return notBegun(err)
+	return contended(err)
+}
+
+// errContended: a transaction was run as often as it may be, and something was in its way each time.
+var errContended = errors.New("postgres: it was run too often in vain")
+
+func contended(err error) error {
+	return fmt.Errorf("%w: %w: %v", imagegen.ErrNotApplied, errContended, err)
 }
 
 // update runs f in a transaction of its own, in which nobody else acts. Its context counts until it begins. Those of

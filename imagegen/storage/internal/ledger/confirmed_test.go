@@ -1,7 +1,9 @@
 package ledger_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -119,5 +121,52 @@ func TestDoubtThatCannotBeWrittenDown(t *testing.T) {
 			}
 			f.is.Equal(f.content(), before)
 		}
+	})
+}
+
+// fullWith is a database that holds one operation back and commits it together with a later one, for which there is no room.
+type fullWith struct {
+	kv.DB
+	holds  bool // the next operation is held back
+	before int  // how many operations still succeed after it
+	held   func(kv.Tx) error
+	failed chan error
+}
+
+func (d *fullWith) Update(ctx context.Context, f func(kv.Tx) error) error {
+	switch {
+	case d.holds:
+		d.holds, d.held = false, f
+		return <-d.failed
+	case d.held == nil || d.before > 0:
+		d.before--
+		return d.DB.Update(ctx, f)
+	}
+	held := d.held
+	d.held = nil
+	err := d.DB.Update(ctx, func(tx kv.Tx) error { return cmp.Or(f(tx), held(tx), imagegen.ErrNotApplied) })
+	d.failed <- err
+	return err
+}
+
+// Nobody believes a correction that was not committed, also who met it in the same commit.
+func TestCorrectionThatIsNotCommitted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, wall := open(t), &wallClock{}
+		db := &fullWith{DB: f.db, failed: make(chan error, 1)}
+		l, err := ledgerkv.New(db, wall.now)
+		f.is.NoErr(err)
+		f.Ledger = l
+		f.grant(imagegen.Grant{User: "alice", Credits: 10})
+		wall.ahead = 48 * time.Hour
+		f.is.True(f.inDoubt())
+		db.holds, db.before = true, 1 // what has expired is written off first
+		go func() { _, _ = l.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 1}) }()
+		synctest.Wait()
+		f.is.True(errors.Is(l.ConfirmClock(t.Context()), imagegen.ErrNotApplied))
+		f.is.True(f.inDoubt())
+		f.is.NoErr(l.ConfirmClock(t.Context()))
+		f.is.True(!f.inDoubt())
+		f.is.Equal(f.size("ledger.journal"), 2) // alice's grant and the correction
 	})
 }

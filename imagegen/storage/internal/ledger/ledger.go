@@ -69,14 +69,16 @@ func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 	return l.store.Update(ctx, func(tx Tx) error { return f(l.At(tx, l.current(tx, at))) })
 }
 
-// current is at, or the time anew if another process has corrected the clock since at was read: what is written off by a time
-// that is known to be wrong never comes back.
+// current is at, or the corrected time if somebody has corrected the clock since at was read: what is written off by a
+// time that is known to be wrong never comes back. The clock in memory follows once the transaction is durable, since the
+// correction may be of the same commit.
 func (l *Ledger) current(tx Tx, at clock.Reading) clock.Reading {
-	if epoch := tx.Clock().Epoch; epoch > at.Epoch {
-		l.Corrected(epoch)
-		return l.Read()
+	epoch := tx.Clock().Epoch
+	if epoch <= at.Epoch {
+		return at
 	}
-	return at
+	tx.OnCommit(func() { l.Corrected(epoch) })
+	return clock.Reading{Now: at.Wall, Wall: at.Wall, Steady: at.Steady, Epoch: epoch}
 }
 
 // Charge implements imagegen.Ledger. It knows no limits of API keys, which only a store that has the keys in the same

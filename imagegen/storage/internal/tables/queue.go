@@ -94,7 +94,7 @@ func (t *Tables) postpone(tx kv.Tx, id imagegen.GenerationID, why error) {
 
 func (t *Tables) tell(why error) {
 	if t.OnDamage != nil {
-		t.OnDamage(fmt.Errorf("a generation that cannot be read, or whose charge cannot, was put aside; its charge stays open: %w", why))
+		t.OnDamage(fmt.Errorf("a generation that cannot be read, or whose charge does not fit it, was put aside; its charge stays as it is: %w", why))
 	}
 }
 
