@@ -46,8 +46,9 @@ func familyOf(model string) family {
 	return families[len(families)-1]
 }
 
-// declare adds the options that requests can use. The specification has these two formats, and so have the schemas of
-// FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
+// declare adds the options that requests can use. Of the formats, these are the two on which all descriptions agree. The
+// specification also has webp, so that Config.OutputFormat can be webp; but docs.bfl.ai does not have it, nor have the
+// schemas of FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	if f.formats {
 		can.Formats = []imagegen.Format{imagegen.FormatPNG, imagegen.FormatJPEG}

@@ -18,20 +18,21 @@
 //
 // # Placeholders
 //
-//	{{prompt}}      the prompt; required
-//	{{n}}           images that one request makes, up to MaxPerCall
-//	{{width}}       and {{height}}: the size to make, as numbers
-//	{{size}}        the same as text, 1024x768
-//	{{ratio}}       the nearest ratio to that size, 4:3
-//	{{tier}}        its tier, 1K, or what TierNames says
-//	{{quality}}     the effort: auto, low, medium or high
-//	{{seed}}        the seed that is asked for
-//	{{background}}  opaque or transparent, if one of them is asked for
-//	{{format}}      the format that is asked for, as FormatNames calls it
-//	{{mask}}        the mask, as a data: URL: what is transparent is to be made anew
-//	{{white_mask}}  the same in black and white: what is white is to be made anew
-//	{{reference}}   the first reference image, as a data: URL
-//	{{references}}  the list of all of them
+//	{{prompt}}          the prompt; required
+//	{{n}}               images that one request makes, up to MaxPerCall
+//	{{width}}           and {{height}}: the size to make, as numbers
+//	{{size}}            the same as text, 1024x768
+//	{{ratio}}           the nearest ratio to that size, 4:3
+//	{{tier}}            its tier, 1K, or what TierNames says
+//	{{quality}}         the effort: auto, low, medium or high
+//	{{seed}}            the seed that is asked for
+//	{{background}}      opaque or transparent, if one of them is asked for
+//	{{format}}          the format that is asked for, as FormatNames calls it
+//	{{mask}}            the mask, as a data: URL: what is transparent is to be made anew
+//	{{white_mask}}      the same in black and white: what is white is to be made anew
+//	{{reference}}       the first reference image, as a data: URL
+//	{{references}}      the list of all of them
+//	{{each_reference}}  one of them; the innermost element of a list that contains it is repeated for each
 //
 // A value that is a placeholder and nothing else becomes a number or a list where the table says so; within a longer
 // text a placeholder becomes text. Those from {{seed}} on must be whole values. Their field is left out if the

@@ -66,8 +66,8 @@ func (a *answer) drop() {
 
 // take looks at one string of the answer. It first yields the picture that is held if the string is outside its part.
 func (a *answer) take(s upstream.String) (wanted bool, err error) {
-	part := [2]int{s.Index + 1, s.Inner + 1}
-	if a.held != nil && (part != a.part || !strings.HasPrefix(s.Path, "candidates[].content.parts[].")) && !a.deliver() {
+	part := partOf(s)
+	if a.held != nil && part != a.part && !a.deliver() {
 		return false, nil
 	}
 	switch s.Path {
@@ -89,6 +89,14 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		a.blocked, err = s.Text()
 	}
 	return true, err
+}
+
+// partOf is the part that a string stands in, or none. Arrays within the part do not matter.
+func partOf(s upstream.String) (part [2]int) {
+	if strings.HasPrefix(s.Path, "candidates[].content.parts[].") && len(s.Places) >= len(part) { // a name may contain []
+		part = [2]int{s.Places[0] + 1, s.Places[1] + 1}
+	}
+	return part
 }
 
 // refusal is the error of an answer without an image. Unless moderation or the prompt is the reason, it is of

@@ -33,6 +33,7 @@ func TestPartsOfAnAnswer(t *testing.T) {
 		"a sketch before":          {`{` + picture("b3ds") + `,"thought":true},{` + picture("Zm94") + `}`, "fox"},
 		"a sketch that says first": {`{"thought":true,` + picture("b3ds") + `},{` + picture("Zm94") + `}`, "fox"},
 		"a sketch behind":          {`{` + picture("Zm94") + `},{` + picture("b3ds") + `,"thought":true}`, "fox"},
+		"a sketch with a list":     {`{` + picture("b3ds") + `,"marks":["x","y"],"thought":true},{` + picture("Zm94") + `}`, "fox"},
 		"no thought":               {`{` + picture("Zm94") + `,"thought":false}`, "fox"},
 		"words that are thought":   {`{"text":"hm","thought":true},{` + picture("Zm94") + `}`, "fox"},
 		"a sketch and nothing":     {`{` + picture("b3ds") + `,"thought":true}`, ""},

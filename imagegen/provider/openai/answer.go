@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -13,8 +14,8 @@ type answer struct {
 	provider *Provider
 	n        int // how many images were asked for; a surplus is ignored
 	yield    func(imagegen.ProviderImage, error) bool
-	inline   []int          // the elements of data that held their image
-	links    upstream.Named // the elements of data that named it
+	inline   [][]int        // the places in data that held their image
+	links    upstream.Named // the places in data that named it
 	problem  problem        // some services send an error with the status 200
 }
 
@@ -40,7 +41,7 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		if s.Begin(1) == "" {
 			return true, nil // some services send "" beside a url
 		}
-		a.inline = append(a.inline, s.Index)
+		a.inline = append(a.inline, slices.Clone(s.Places))
 		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
 	case "data[].url":
 		if len(a.links) == a.n {
@@ -48,7 +49,7 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 		}
 		url, err := s.Text()
 		if url != "" {
-			a.links.Add(s.Index, url)
+			a.links.Add(s.Places, url)
 		}
 		return true, err
 	case "error.message":

@@ -24,20 +24,21 @@
 //
 // # Placeholders
 //
-//	{{prompt}}      the prompt; required
-//	{{n}}           images that one prediction makes, up to MaxPerCall
-//	{{width}}       and {{height}}: the size to make, as numbers
-//	{{size}}        the same as text, 1024x768
-//	{{ratio}}       the nearest ratio to that size, 4:3
-//	{{tier}}        its tier, 1K, or what TierNames says, such as "1 MP"
-//	{{quality}}     the effort: auto, low, medium or high
-//	{{reference}}   the first reference image, as a data: URL
-//	{{references}}  the list of all of them
-//	{{seed}}        the seed that is asked for
-//	{{background}}  opaque or transparent, if one of them is asked for
-//	{{format}}      the format that is asked for, as FormatNames calls it
-//	{{mask}}        the mask, as a data: URL: what is transparent is to be made anew
-//	{{white_mask}}  the same in black and white: what is white is to be made anew
+//	{{prompt}}          the prompt; required
+//	{{n}}               images that one prediction makes, up to MaxPerCall
+//	{{width}}           and {{height}}: the size to make, as numbers
+//	{{size}}            the same as text, 1024x768
+//	{{ratio}}           the nearest ratio to that size, 4:3
+//	{{tier}}            its tier, 1K, or what TierNames says, such as "1 MP"
+//	{{quality}}         the effort: auto, low, medium or high
+//	{{reference}}       the first reference image, as a data: URL
+//	{{references}}      the list of all of them
+//	{{each_reference}}  one of them; the innermost element of a list that contains it is repeated for each
+//	{{seed}}            the seed that is asked for
+//	{{background}}      opaque or transparent, if one of them is asked for
+//	{{format}}          the format that is asked for, as FormatNames calls it
+//	{{mask}}            the mask, as a data: URL: what is transparent is to be made anew
+//	{{white_mask}}      the same in black and white: what is white is to be made anew
 //
 // A value that is a placeholder and nothing else becomes a number or a list where the table says so; within a longer
 // text a placeholder becomes text. Those from {{reference}} on must be whole values. Their field is left out if the

@@ -57,9 +57,9 @@ type Config struct {
 
 	// Input has further fields to send; they replace those that are otherwise sent under the same names. Examples are
 	// styles, alwayson_scripts such as ControlNet's, and a prompt with a LoRA beside {{prompt}}. With a seed in it,
-	// requests cannot ask for one. Its placeholders are those of package replicate and {{each_reference}} of package
-	// webapi, without {{format}}, {{background}} and masks; references are in base64. Fields that decide on the size
-	// and the number of pictures, on references and on masks cannot be set.
+	// requests cannot ask for one. Its placeholders are those of package replicate, without {{format}}, {{background}}
+	// and masks; references are in base64. Fields that decide on the size and the number of pictures, on references
+	// and on masks cannot be set.
 	Input map[string]any
 }
 

@@ -15,7 +15,7 @@ type answer struct {
 	*Provider
 	n       int // how many images were asked for; a surplus is ignored
 	yield   func(imagegen.ProviderImage, error) bool
-	inline  []int          // the elements of the outermost list that held their image
+	inline  [][]int        // the places of images that were inline
 	yielded int            // how many images were inline
 	links   upstream.Named // images that came as addresses
 	said    []string       // what stands at the paths in Config.Errors
@@ -64,10 +64,10 @@ func (a *answer) image(s upstream.String) (wanted bool, err error) {
 			return true, nil
 		}
 		text, err := s.Text()
-		a.links.Add(s.Index, text)
+		a.links.Add(s.Places, text)
 		return true, err
 	}
 	a.yielded++
-	a.inline = append(a.inline, s.Index)
+	a.inline = append(a.inline, slices.Clone(s.Places))
 	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
 }

@@ -183,9 +183,9 @@ func (c Config) capabilities() imagegen.Capabilities {
 // declared are the capabilities with the options for which both inputs have a place, the one with references and the
 // one without; a mask needs a place only in the former.
 func (p *Provider) declared() imagegen.Capabilities {
-	can, edit := p.edit.Can, p.plain.Can
-	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool { return !slices.Contains(edit.Formats, f) })
-	can.Transparent, can.MaxSeed = can.Transparent && edit.Transparent, min(can.MaxSeed, edit.MaxSeed)
+	can, plain := p.edit.Can, p.plain.Can
+	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool { return !slices.Contains(plain.Formats, f) })
+	can.Transparent, can.MaxSeed = can.Transparent && plain.Transparent, min(can.MaxSeed, plain.MaxSeed)
 	return can
 }
 

@@ -18,9 +18,7 @@
 //		Errors:        []string{"error.message"},
 //	})
 //
-// The placeholders are those of package replicate, and
-//
-//	{{each_reference}}   a reference image; the element of a list that contains it is repeated for each
+// The placeholders are those of package replicate.
 //
 // # Requests
 //
@@ -33,7 +31,8 @@
 //
 // Images are decoded while the answer arrives. A value at one of the paths in Images is an image in base64, a data:
 // URL, or the address of an image. Addresses are fetched when the answer has been read, without the key. If one
-// element of a list has an image in both ways, its address is not fetched.
+// element of a list has an image in both ways, its address is not fetched; of nested lists, the innermost counts that
+// both ways stand in.
 //
 // A status other than 2xx means what Statuses says. A status that is not in it means: imagegen.ClassRateLimited for
 // 429; ClassUnusable, since an operator must act, for 401, 402, 403, 404, 405 and 410; ClassInvalid for 400, 409,

@@ -88,8 +88,12 @@ func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) 
 		if s.Path != p.config.Upload.Address {
 			continue
 		}
-		if text, err := s.Text(); err != nil || text != "" {
-			return link(text), err
+		text, err := s.Text()
+		if err != nil {
+			return "", upstream.Broken(ctx, err)
+		}
+		if text != "" {
+			return link(text), nil
 		}
 	}
 	return "", upstream.Broken(ctx, errors.New("it names no address"))

@@ -121,7 +121,7 @@ func TestReferencesAreStoredFirst(t *testing.T) {
 	var mu sync.Mutex
 	var stored []string
 	var drawn []any
-	status := http.StatusOK
+	status, broken := http.StatusOK, ""
 	p := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -132,6 +132,10 @@ func TestReferencesAreStoredFirst(t *testing.T) {
 			is.NoErr(err)
 			stored = append(stored, header.Header.Get("Content-Type")+" "+string(raw))
 			w.WriteHeader(status)
+			if broken != "" {
+				io.WriteString(w, broken)
+				return
+			}
 			fmt.Fprintf(w, `{"code":"done","data":{"url":"store://%d"}}`, len(stored))
 			return
 		}
@@ -152,6 +156,13 @@ func TestReferencesAreStoredFirst(t *testing.T) {
 	_, err = providertest.Read(t.Context(), p, request(1, references...))
 	is.Equal(classOf(err), int(imagegen.ClassUnavailable)) // another may be asked
 	is.Equal(len(drawn), 2)
+
+	status = http.StatusOK
+	for _, broken = range []string{`{"data":{"url":"https://exam`, `{"data":{"url":"\x"}}`, `{"data":{"ur`, `{}`} {
+		_, err = providertest.Read(t.Context(), p, request(1, references...))
+		is.Equal(classOf(err), int(imagegen.ClassUnavailable))
+	}
+	is.Equal(len(drawn), 2)
 }
 
 func TestAnswers(t *testing.T) {
@@ -165,11 +176,17 @@ func TestAnswers(t *testing.T) {
 		"data URLs":           {`{"picture":"data:image/png;base64,Zm94"}`, []string{"fox"}, -1, ""},
 		"addresses":           {`{"data":[{"url":"http://HOST/files/fox"},{"url":"http://HOST/files/owl"}]}`, []string{"fox", "owl"}, -1, ""},
 		"both ways":           {`{"data":[{"url":"http://HOST/gone","b64":"Zm94"},{"url":"http://HOST/files/owl","b64":""}]}`, []string{"fox", "owl"}, -1, ""},
+		"after another list":  {`{"picture":"http://HOST/gone","sizes":["1","2"],"data":[{"b64":"Zm94"}]}`, []string{"fox"}, -1, ""},
+		"a list in between":   {`{"a":{"url":"http://HOST/gone","tags":["x","y"],"b64":"Zm94"}}`, []string{"fox"}, -1, ""},
+		"in inner lists":      {`{"data":[{"images":[{"b64":"Zm94"},{"url":"http://HOST/files/owl"}]}]}`, []string{"fox", "owl"}, -1, ""},
+		"both in inner lists": {`{"data":[{"images":[{"b64":"Zm94"}]},{"images":[{"url":"http://HOST/gone","b64":"b3ds"}]}]}`, []string{"fox", "owl"}, -1, ""},
+		"around inner lists":  {`{"data":[{"url":"http://HOST/gone","images":[{"b64":"Zm94"}]},{"url":"http://HOST/files/owl"}]}`, []string{"fox", "owl"}, -1, ""},
+		"lists side by side":  {`{"b64s":["Zm94",""],"urls":["http://HOST/gone","http://HOST/files/owl"]}`, []string{"fox", "owl"}, -1, ""},
 		"more than asked for": {`{"data":[{"b64":"Zm94"},{"b64":"b3ds"},{"b64":"bWljZQ=="}]}`, []string{"fox", "owl"}, -1, ""},
 		"one cannot be had":   {`{"data":[{"url":"http://HOST/gone"},{"url":"http://HOST/files/owl"}]}`, []string{"owl"}, int(imagegen.ClassUnknown), "could not be fetched"},
 		"an unsafe one":       {`{"data":[{"b64":null,"reason":"Unsafe content"}]}`, nil, int(imagegen.ClassRefused), "moderation"},
 		"an error with 200":   {`{"error":{"message":"out of tune"}}`, nil, int(imagegen.ClassUnknown), "out of tune"},
-		"nothing":             {`{"data":[]}`, nil, int(imagegen.ClassInvalid), "without an image: none stands at data[].b64, data[].url, picture"},
+		"nothing":             {`{"data":[]}`, nil, int(imagegen.ClassInvalid), "without an image: none stands at data[].b64, data[].url, picture, a.b64"},
 		"cut short":           {`{"data":[{"b64":"Zm94"},{"b6`, []string{"fox"}, int(imagegen.ClassUnknown), "could not be read"},
 		"a page":              {`<html>`, nil, int(imagegen.ClassUnknown), "could not be read"},
 	} {
@@ -186,7 +203,10 @@ func TestAnswers(t *testing.T) {
 				default:
 					http.NotFound(w, r)
 				}
-			}, func(c *webapi.Config) { c.Imageless = imagegen.ClassInvalid })
+			}, func(c *webapi.Config) {
+				c.Imageless = imagegen.ClassInvalid
+				c.Images = append(c.Images, "a.b64", "a.url", "data[].images[].b64", "data[].images[].url", "b64s[]", "urls[]")
+			})
 			images, err := providertest.Read(t.Context(), p, request(2))
 			is.Equal(images, c.images)
 			is.Equal(classOf(err), c.class)

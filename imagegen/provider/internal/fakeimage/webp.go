@@ -26,13 +26,13 @@ type webpEncoder struct {
 func newWebP(width, height, depth int, draw func(row []byte)) io.Reader {
 	w := &webpEncoder{draw: draw, remaining: height, depth: depth, row: make([]byte, depth*width)}
 	head := w.head(width, height)
-	// One byte of the file for each byte of a pixel: the length needs no pixel to be drawn.
-	length := 1 + (head+8*depth*width*height+7)/8 // the signature, and whole bytes
+	// One byte of the file for each byte of a pixel: the length needs no pixel to be drawn. At most it is a bit over 1 GiB.
+	length := uint32(1 + (head+7)/8 + depth*width*height) // the signature, and whole bytes
 	const chunk = 8
 	w.odd = length%2 == 1
-	container := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len("WEBP")+chunk+length+length%2))
+	container := binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len("WEBP"))+chunk+length+length%2)
 	container = append(container, "WEBPVP8L"...)
-	container = binary.LittleEndian.AppendUint32(container, uint32(length))
+	container = binary.LittleEndian.AppendUint32(container, length)
 	w.out = append(append(container, 0x2f), w.buffer...)
 	return w
 }

@@ -2,6 +2,7 @@ package fakeimage
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image"
 	"io"
 	"math/rand/v2"
@@ -38,4 +39,15 @@ func TestWebP(t *testing.T) {
 			is.True(bytes.Equal(got, want))
 		}
 	}
+}
+
+// The bits of the largest picture are more than an int of 32 bits counts.
+func TestWebPLength(t *testing.T) {
+	is := is.New(t)
+	begin := make([]byte, 20)
+	_, err := io.ReadFull(newWebP(8192, 8192, 4, func([]byte) {}), begin)
+	is.NoErr(err)
+	container, chunk := binary.LittleEndian.Uint32(begin[4:]), binary.LittleEndian.Uint32(begin[16:])
+	is.Equal(container, chunk+chunk%2+12)
+	is.True(chunk > 4*8192*8192 && chunk < 4*8192*8192+1000) // one byte for each of a pixel, and a head
 }

@@ -22,6 +22,9 @@ type queue struct {
 	submit func(n int) error                                // nil: it is taken in
 	poll   func(h string, asked int) (task.Progress, error) // nil: done with the image of its name
 	fetch  func(address string, tried int) error            // nil: it is there
+	cancel error                                            // of every request to cancel
+
+	uncancellable bool // tasks have no address for that
 
 	mu        sync.Mutex
 	submitted int
@@ -41,7 +44,11 @@ func (q *queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Ha
 			return task.Handle{}, err
 		}
 	}
-	return task.Handle{Status: fmt.Sprint(q.submitted), Cancel: "cancel"}, nil
+	h := task.Handle{Status: fmt.Sprint(q.submitted), Cancel: "cancel"}
+	if q.uncancellable {
+		h.Cancel = ""
+	}
+	return h, nil
 }
 
 func (q *queue) Poll(_ context.Context, h task.Handle) (task.Progress, error) {
@@ -58,8 +65,8 @@ func (q *queue) Poll(_ context.Context, h task.Handle) (task.Progress, error) {
 }
 
 func (q *queue) Cancel(ctx context.Context, h task.Handle) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := cmp.Or(ctx.Err(), q.cancel); err != nil {
+		return err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -2,8 +2,8 @@
 // when it is done. A [Runner] runs the tasks of a request; a [Queue] is the upstream.
 //
 // Every task is saved in the job before its first poll, so that after a restart it is found again instead of being
-// paid for twice. If an attempt runs out of time, its tasks are cancelled at the upstream. If its context is
-// cancelled, they are left alone, since a later attempt may continue them.
+// paid for twice. If an attempt ends before its tasks, they are cancelled at the upstream, since nobody will take their
+// images; but not if another attempt continues the job, see [upstream.Continued].
 package task
 
 import (
@@ -41,7 +41,7 @@ type Queue interface {
 	// Poll is then called again, unless the upstream has answered with a status that will not change.
 	Poll(ctx context.Context, h Handle) (Progress, error)
 
-	// Cancel ends a task if the upstream can; if it cannot, it does nothing.
+	// Cancel ends a task if the upstream can; if it cannot, it does nothing. An error means that the task may go on.
 	Cancel(ctx context.Context, h Handle) error
 
 	// Fetch opens an image. The caller closes it.
@@ -102,8 +102,8 @@ func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderR
 		}
 	}
 	p, err := q.await(ctx, h)
-	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		q.cancel(ctx, h)
+	if err != nil && !upstream.Continued(ctx) {
+		q.abandon(ctx, j, i, h)
 	}
 	if e, ok := errors.AsType[*imagegen.ProviderError](p.Err); ok && e.Class.Transient() {
 		if err := j.forget(ctx, i); err != nil { // or the next attempt would find this end again
@@ -133,13 +133,22 @@ func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRe
 	return h, nil
 }
 
+// abandon cancels a task whose images nobody will take. If the caller wanted no more, there can be another attempt, for
+// instance because an image could not be stored. A task that was cancelled is therefore removed from the job, so that
+// it is then submitted again; any other stays, and is continued.
+func (q *Runner) abandon(ctx context.Context, j *job, i int, h Handle) {
+	if q.cancel(ctx, h) && errors.Is(ctx.Err(), context.Canceled) {
+		_ = j.forget(ctx, i) // nobody takes an error any more
+	}
+}
+
 // cancelTime is how long the request that cancels a task may take.
 const cancelTime = 3 * time.Second
 
-// cancel cancels a task, also when ctx has ended. A failure is ignored: a task that goes on
-// costs money, but does no harm.
-func (q *Runner) cancel(ctx context.Context, h Handle) {
+// cancel cancels a task, also when ctx has ended, and reports whether the upstream has confirmed that. A failure is
+// ignored: a task that goes on costs money, but does no harm.
+func (q *Runner) cancel(ctx context.Context, h Handle) bool {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer end()
-	_ = q.Queue.Cancel(ctx, h)
+	return q.Queue.Cancel(ctx, h) == nil && h.Cancel != ""
 }

@@ -59,12 +59,11 @@ func TestResumedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		q, j := &queue{poll: never}, &journal{}
-		drained := errors.New("the engine is stopping")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		time.AfterFunc(5*time.Second, func() { cancel(drained) })
+		time.AfterFunc(5*time.Second, func() { cancel(imagegen.ErrStopping) })
 		images, err := collect(ctx, runner(q), request(2, j))
 		is.Equal(len(images), 0)
-		is.True(errors.Is(err, drained))
+		is.True(errors.Is(err, imagegen.ErrStopping))
 		is.Equal(len(q.cancelled), 0)
 
 		q.poll = nil
@@ -79,10 +78,10 @@ func TestResumedOnce(t *testing.T) {
 func TestDrainDuringTheSubmission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		ctx, drain := context.WithCancel(t.Context())
-		q, j := &queue{submit: func(int) error { drain(); return nil }}, &journal{}
+		ctx, drain := context.WithCancelCause(t.Context())
+		q, j := &queue{submit: func(int) error { drain(imagegen.ErrStopping); return nil }}, &journal{}
 		_, err := collect(ctx, runner(q), request(1, j))
-		is.True(errors.Is(err, context.Canceled))
+		is.True(errors.Is(err, imagegen.ErrStopping))
 		is.Equal(len(q.cancelled), 0)
 		images, err := collect(t.Context(), runner(q), request(1, j))
 		is.NoErr(err)
@@ -196,20 +195,77 @@ func TestTaskThatNeverBegan(t *testing.T) {
 	})
 }
 
-// One whose caller wants no more is left alone.
+// A caller who has stopped asking gets no image any more: its tasks are cancelled.
+func TestCancelledByTheCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q, j, unwanted := &queue{poll: never}, &journal{}, errors.New("no longer wanted")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(5*time.Second, func() { cancel(unwanted) })
+		_, err := collect(ctx, runner(q), request(2, j))
+		is.True(errors.Is(err, unwanted))
+		is.Equal(len(q.cancelled), 2)
+		is.Equal(j.last(), nil)
+	})
+}
+
+// Another attempt has taken the generation over, with its tasks.
+func TestTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		q := &queue{poll: never}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(5*time.Second, func() { cancel(imagegen.ErrStale) })
+		_, err := collect(ctx, runner(q), request(2, &journal{}))
+		is.True(errors.Is(err, imagegen.ErrStale))
+		is.Equal(len(q.cancelled), 0)
+	})
+}
+
+// brokenOff asks for two images and takes the first. The second task is then still running; later it is done.
+func brokenOff(is *is.I, q *queue, j *journal) {
+	q.poll = func(h string, _ int) (task.Progress, error) {
+		if h == "2" {
+			return task.Progress{}, nil
+		}
+		return done(h), nil
+	}
+	for _, err := range runner(q).Generate(context.Background(), request(2, j)) {
+		is.NoErr(err)
+		break
+	}
+	q.poll = nil
+}
+
+// What nobody takes is cancelled. The job keeps what was not: if the image could not be stored, another attempt follows.
 func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		q := &queue{poll: func(h string, _ int) (task.Progress, error) {
-			if h == "2" {
-				return task.Progress{}, nil
-			}
-			return done(h), nil
-		}}
-		for _, err := range runner(q).Generate(t.Context(), request(2, &journal{})) {
-			is.NoErr(err)
-			break
-		}
-		is.Equal(len(q.cancelled), 0)
+		q, j := &queue{}, &journal{}
+		brokenOff(is, q, j)
+		is.Equal(q.cancelled, []string{"2"})
+		images, err := collect(t.Context(), runner(q), request(2, j))
+		is.NoErr(err)
+		is.Equal(images, []string{"image 1", "image 3"})
 	})
+}
+
+// A task that the upstream has not cancelled is still worth its price.
+func TestBreakWhereNothingIsCancelled(t *testing.T) {
+	for name, q := range map[string]*queue{
+		"there is no way to":    {uncancellable: true},
+		"the upstream does not": {cancel: errors.New("the upstream answered 500")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				j := &journal{}
+				brokenOff(is, q, j)
+				images, err := collect(t.Context(), runner(q), request(2, j))
+				is.NoErr(err)
+				is.Equal(images, []string{"image 1", "image 2"})
+				is.Equal(q.submitted, 2)
+			})
+		})
+	}
 }

@@ -31,7 +31,7 @@ const (
 	Background = "{{background}}"     // opaque or transparent
 	Mask       = "{{mask}}"           // a PNG, encoded likewise: what is transparent is to be made anew
 	WhiteMask  = "{{white_mask}}"     // the same in black and white: what is white is to be made anew
-	Each       = "{{each_reference}}" // one reference image; the element of a list that contains it is repeated for each
+	Each       = "{{each_reference}}" // one reference image; the innermost element of a list that contains it is repeated for each
 )
 
 // known are all placeholders, in the order in which an error lists them.
@@ -138,27 +138,47 @@ func (v values) fill(from any) (any, bool) {
 	return from, true
 }
 
-// fillList repeats for each reference the elements that hold Each. A list that has such elements is left out if
-// nothing is in it in the end, as other fields of references are.
+// fillList repeats for each reference the elements that are to be. A list that has such elements, or lists of them, is
+// left out if nothing is in it in the end, as other fields of references are.
 func (v values) fillList(from []any) (any, bool) {
-	filled, repeated := make([]any, 0, len(from)), false
+	filled := make([]any, 0, len(from))
 	for _, element := range from {
-		if !holds(element, Each) {
+		if !repeats(element) {
 			if value, ok := v.fill(element); ok {
 				filled = append(filled, value)
 			}
 			continue
 		}
-		repeated = true
-		each, _ := v[Each].([]string)
-		for _, reference := range each {
+		for _, reference := range v.each() {
 			one := maps.Clone(v)
 			one[Each] = reference
 			value, _ := one.fill(element)
 			filled = append(filled, value)
 		}
 	}
-	return filled, !repeated || len(filled) > 0
+	return filled, len(filled) > 0 || !holds(from, Each)
+}
+
+// each are the references for which an element is repeated. Within an element that is repeated already, it is that
+// element's own.
+func (v values) each() []string {
+	if one, ok := v[Each].(string); ok {
+		return []string{one}
+	}
+	all, _ := v[Each].([]string)
+	return all
+}
+
+// repeats reports whether an element of a list is repeated for each reference: whether it holds Each, but not in a
+// list within it, whose elements are then repeated instead.
+func repeats(element any) bool {
+	switch element := element.(type) {
+	case string:
+		return element == Each
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(element)), repeats)
+	}
+	return false
 }
 
 // holds reports whether a value within v is the placeholder name and nothing else. That finds

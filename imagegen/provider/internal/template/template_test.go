@@ -107,3 +107,35 @@ func TestNamedSizes(t *testing.T) {
 	got := f.Fill(imagegen.ProviderRequest{Prompt: "a fox"}, imagegen.Size{Width: 1344, Height: 768}, dataURL)
 	is.Equal(got, map[string]any{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1K"})
 }
+
+// Of nested lists, only the innermost element that contains the placeholder is repeated.
+func TestEachReference(t *testing.T) {
+	each := map[string]any{"url": "{{each_reference}}"}
+	words := map[string]any{"text": "{{prompt}}"}
+	url := func(of string) map[string]any { return map[string]any{"url": "data:image/" + of} }
+	said := map[string]any{"text": "a fox"}
+	for name, c := range map[string]struct {
+		list          any
+		with, without any // nil: the field is left out
+	}{
+		"of a list":              {[]any{words, each}, []any{said, url("png"), url("webp")}, []any{said}},
+		"alone in a list":        {[]any{each}, []any{url("png"), url("webp")}, nil},
+		"a string of a list":     {[]any{"{{each_reference}}"}, []any{"data:image/png", "data:image/webp"}, nil},
+		"of a list in a list":    {[]any{map[string]any{"content": []any{words, each}}}, []any{map[string]any{"content": []any{said, url("png"), url("webp")}}}, []any{map[string]any{"content": []any{said}}}},
+		"alone in an inner list": {[]any{map[string]any{"role": "user", "content": []any{each}}}, []any{map[string]any{"role": "user", "content": []any{url("png"), url("webp")}}}, []any{map[string]any{"role": "user"}}},
+		"of a list of lists":     {[]any{[]any{"{{each_reference}}"}}, []any{[]any{"data:image/png", "data:image/webp"}}, nil},
+		"in both lists": {[]any{map[string]any{"url": "{{each_reference}}", "again": []any{each}}},
+			[]any{map[string]any{"url": "data:image/png", "again": []any{url("png")}}, map[string]any{"url": "data:image/webp", "again": []any{url("webp")}}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			f, err := template.New(template.Model{Input: map[string]any{"prompt": "{{prompt}}", "size": "{{size}}", "list": c.list},
+				Can: imagegen.Capabilities{SizeRules: rules, MaxReferences: 2}, MaxPerCall: 1})
+			is.NoErr(err)
+			r := imagegen.ProviderRequest{Prompt: "a fox", N: 1}
+			is.Equal(cmp.Diff(c.without, f.Fill(r, imagegen.Size{Width: 1024, Height: 1024}, dataURL)["list"]), "")
+			r.References = []imagegen.ProviderReference{{MediaType: "image/png"}, {MediaType: "image/webp"}}
+			is.Equal(cmp.Diff(c.with, f.Fill(r, imagegen.Size{Width: 1024, Height: 1024}, dataURL)["list"]), "")
+		})
+	}
+}

@@ -11,24 +11,33 @@ import (
 // been read, because a later field may bring the same image inline. The zero value is empty.
 type Named []namedImage
 
-// namedImage is an address and the place of its image, as in String.Index.
+// namedImage is an address and where it stood.
 type namedImage struct {
-	index   int
+	places  []int
 	address string
 }
 
-// Add notes the address of the image with that String.Index.
-func (n *Named) Add(index int, address string) { *n = append(*n, namedImage{index, address}) }
+// Add notes an address and its String.Places.
+func (n *Named) Add(places []int, address string) {
+	*n = append(*n, namedImage{slices.Clone(places), address})
+}
 
-// Fetch yields up to most images, one after the other. It leaves out those whose index is in had, since they came
-// inline. An image that cannot be fetched does not cost the others; the last such error is returned at the end. The
-// error is nil if yield wants no more, and the context's cause if ctx ends.
-func (n Named) Fetch(ctx context.Context, c *Client, had []int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
+// sameImage reports whether strings at these places are of one image: whether they stand in the same element of as many
+// arrays as both stand in.
+func sameImage(a, b []int) bool {
+	common := min(len(a), len(b))
+	return slices.Equal(a[:common], b[:common])
+}
+
+// Fetch yields up to most images, one after the other. It leaves out those that came inline, at the places in had. An
+// image that cannot be fetched does not cost the others; the last such error is returned at the end. The error is nil
+// if yield wants no more, and the context's cause if ctx ends.
+func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
 	for _, i := range n {
 		if most == 0 {
 			break
 		}
-		if slices.Contains(had, i.index) {
+		if slices.ContainsFunc(had, func(places []int) bool { return sameImage(places, i.places) }) {
 			continue
 		}
 		image, err := c.Fetch(ctx, i.address)

@@ -25,9 +25,9 @@ type String struct {
 	// Path is its place: names joined by dots, and [] for each array, as in data[].b64_json; "" if the document is
 	// this string alone. It has at most 1 KiB; a document with a longer path is refused.
 	Path string
-	// Index is its place, from 0, in the outermost array around it, and Inner in the innermost.
-	// Outside arrays they mean nothing.
-	Index, Inner int
+	// Places are where it stands, from 0, in each of the arrays around it, the outermost first. They change when the
+	// iterator goes on.
+	Places []int
 	// True says that it is not a string but the literal true, of which nothing can be read.
 	True bool
 	io.Reader
@@ -99,9 +99,7 @@ type walker struct {
 	in     *bufio.Reader
 	yield  func(String, error) bool
 	path   []byte // of the value that is being read; it becomes a string only for what is yielded
-	arrays int    // how many arrays are open
-	index  int    // the place in the outermost of them
-	inner  int    // the place in the innermost
+	places []int  // in the arrays that are open, the outermost first
 	flags  bool   // yield true as well
 }
 
@@ -125,7 +123,7 @@ func (w *walker) value(depth int) error {
 	if strings.IndexByte("-0123456789tfn", c) < 0 {
 		return unexpected(c)
 	}
-	if c == 't' && w.flags && !w.yield(String{string(w.path), w.index, w.inner, true, eof{}}, nil) {
+	if c == 't' && w.flags && !w.yield(String{string(w.path), w.places, true, eof{}}, nil) {
 		return errStop
 	}
 	return w.literal()
@@ -139,7 +137,7 @@ func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 // text yields a string whose opening quote has been read, and skips what was not read of it.
 func (w *walker) text() error {
 	s := &unescaper{in: w.in}
-	if !w.yield(String{string(w.path), w.index, w.inner, false, s}, nil) {
+	if !w.yield(String{string(w.path), w.places, false, s}, nil) {
 		return errStop
 	}
 	_, err := io.Copy(io.Discard, s)
@@ -149,24 +147,14 @@ func (w *walker) text() error {
 // array reads an array whose opening bracket has been read. Within it, the path and the places
 // are those of its elements.
 func (w *walker) array(depth int) error {
-	if w.arrays == 0 {
-		w.index = -1
-	}
-	w.arrays++
-	outer, place := len(w.path), w.inner
-	w.inner = -1
-	defer func() {
-		w.arrays--
-		w.path, w.inner = w.path[:outer], place
-	}()
+	outer, last := len(w.path), len(w.places)
+	w.places = append(w.places, -1)
+	defer func() { w.path, w.places = w.path[:outer], w.places[:last] }()
 	if err := w.enter("[]"); err != nil {
 		return err
 	}
 	return w.list(']', func() error {
-		if w.arrays == 1 {
-			w.index++
-		}
-		w.inner++
+		w.places[last]++
 		return w.value(depth + 1)
 	})
 }

@@ -233,7 +233,7 @@ func (s Suite) breaksOff(t *testing.T) {
 // A restart in the middle of the work continues it: the upstream is paid once for each image.
 func (s Suite) resumed(t *testing.T) {
 	is := is.New(t)
-	ctx, restart := context.WithCancel(t.Context())
+	ctx, restart := context.WithCancelCause(t.Context())
 	var asked atomic.Int64
 	d := s.Double()
 	d.Before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -242,7 +242,7 @@ func (s Suite) resumed(t *testing.T) {
 		}
 		io.WriteString(w, s.Pending)
 		if asked.Add(1) == 5 {
-			restart()
+			restart(imagegen.ErrStopping)
 		}
 		return true
 	}
@@ -255,7 +255,7 @@ func (s Suite) resumed(t *testing.T) {
 	is.NoErr(err)
 	sizes, err := providertest.Collect(ctx, first, r)
 	is.Equal(len(sizes), 0)
-	is.True(errors.Is(err, context.Canceled))
+	is.True(errors.Is(err, imagegen.ErrStopping))
 	is.Equal(len(d.Sent()), 2)
 	is.Equal(len(d.Cancelled()), 0) // the next attempt continues them
 
