@@ -106,7 +106,7 @@ type Ending string
 // The endings. Those listed after EndedRefused are the fault of the upstream or of this
 // service. They correspond to the classes of a [ProviderError].
 const (
-	EndedWell        Ending = "ok"
+	EndedOK          Ending = "ok"
 	EndedStopped     Ending = "stopped"   // by this service: it is stopping, or another attempt has taken over
 	EndedCancelled   Ending = "cancelled" // by its owner; only of a generation, never of an attempt
 	EndedInvalid     Ending = "invalid"   // the request was at fault
@@ -140,5 +140,5 @@ func EndingOf(images int, err error) Ending {
 	case err != nil || images == 0:
 		return EndedUnknown
 	}
-	return EndedWell
+	return EndedOK
 }

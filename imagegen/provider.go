@@ -102,11 +102,11 @@ type ProviderRequest struct {
 	// work, which has no later attempt, it does nothing.
 	SaveJob func(ctx context.Context, job []byte) error
 
-	// Asked is for a Provider that has others (members) make the images. It calls Asked each
+	// MemberDone is for a Provider that has others (members) make the images. It calls MemberDone each
 	// time a member has finished, with the time that took, the number of images, and the
 	// error; if the member's context ended, the error is its cause. Safe for concurrent use.
 	// May be nil.
-	Asked func(member string, took time.Duration, images int, err error)
+	MemberDone func(member string, took time.Duration, images int, err error)
 }
 
 // ProviderReference is a checked reference image.
@@ -140,8 +140,8 @@ const (
 	ClassCancelled                // the owner cancelled the waiting generation; a provider never returns it
 )
 
-// Asked reports whether the request is at fault: ClassInvalid or ClassRefused.
-func (c Class) Asked() bool { return c == ClassInvalid || c == ClassRefused }
+// RequestAtFault reports whether the request is at fault: ClassInvalid or ClassRefused.
+func (c Class) RequestAtFault() bool { return c == ClassInvalid || c == ClassRefused }
 
 // Transient reports whether another attempt is safe and may succeed.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }

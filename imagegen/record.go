@@ -224,7 +224,7 @@ func (r Record) Generation() Generation {
 	}
 	g.CompletedAt, g.Credits = r.CompletedAt, r.Used()
 	if r.Failure != nil {
-		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.Asked()}
+		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.RequestAtFault()}
 	}
 	return g
 }

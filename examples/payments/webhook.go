@@ -71,7 +71,7 @@ func (h *webhook) credit(ctx context.Context, w http.ResponseWriter, id string, 
 	switch {
 	case err == nil:
 		log.Printf("event %s: %d credits for %s, balance %d, repeated %v", id, g.Credits, g.User, granted.Balance, granted.Repeated)
-	case ok && !refused.Passing(): // it would be refused again: somebody must look
+	case ok && !refused.Temporary(): // it would be refused again: somebody must look
 		log.Printf("event %s: %d credits for %s were PAID AND NOT GRANTED: %v", id, g.Credits, g.User, err)
 		http.Error(w, "the credits were not granted", http.StatusUnprocessableEntity)
 	default:

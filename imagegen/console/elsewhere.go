@@ -10,7 +10,7 @@ import (
 
 // signInAs signs in the user who is connected with an identity at the provider. ErrInvalidRequest: there is none, and
 // none may be created, or the user is disabled.
-func (c *Console) signInAs(p *page, who Claimant, next string) error {
+func (c *Console) signInAs(p *page, who ExternalIdentity, next string) error {
 	u, err := c.userOf(p, who)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (c *Console) signInAs(p *page, who Claimant, next string) error {
 
 // userOf finds the user connected with an identity, or creates one if Config.Newcomers is set. Only issuer and subject
 // count. Names and mail addresses may pass from one person to another, so they never find an existing user.
-func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
+func (c *Console) userOf(p *page, who ExternalIdentity) (imagegen.User, error) {
 	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	switch {
 	case err == nil:
@@ -47,7 +47,7 @@ func (c *Console) userOf(p *page, who Claimant) (imagegen.User, error) {
 
 // newcomer creates a user for an identity that is new here. A name that is taken is refused: whoever has that user's
 // password can connect the identity.
-func (c *Console) newcomer(p *page, who Claimant) (imagegen.User, error) {
+func (c *Console) newcomer(p *page, who ExternalIdentity) (imagegen.User, error) {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	// User and identity are two writes. If the second fails, the user stays without an identity, and the name is
@@ -103,7 +103,7 @@ func (c *Console) connect(p *page) error {
 }
 
 // connectIdentity stores the identity with which the person came back from the provider.
-func (c *Console) connectIdentity(p *page, who Claimant) error {
+func (c *Console) connectIdentity(p *page, who ExternalIdentity) error {
 	err := c.cfg.Logins.CreateIdentity(p.context(),
 		account.Identity{Issuer: c.cfg.Provider.Issuer(), Subject: who.Subject, User: p.person.ID, CreatedAt: p.now})
 	if errors.Is(err, imagegen.ErrExists) {

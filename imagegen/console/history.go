@@ -85,7 +85,7 @@ func (h *History) answered(e imagegen.Event) {
 	defer h.mu.Unlock()
 	a := slot(h.upstreams, upstream{e.Generation.Model, e.Provider, e.Member}, h.now())
 	a.All++
-	if ending != imagegen.EndedWell && ending != imagegen.EndedInvalid && ending != imagegen.EndedRefused {
+	if ending != imagegen.EndedOK && ending != imagegen.EndedInvalid && ending != imagegen.EndedRefused {
 		a.Failed++
 	}
 }

@@ -45,7 +45,7 @@ type resumeView struct {
 // confirmedByProvider records the confirmation and shows a button that sends the waiting form. It does not carry the
 // action out itself: the form must come from a page of this host, which the way back from the provider is not.
 // ErrInvalidRequest: somebody else is signed in at the provider.
-func (c *Console) confirmedByProvider(p *page, e pendingAction, who Claimant) error {
+func (c *Console) confirmedByProvider(p *page, e pendingAction, who ExternalIdentity) error {
 	i, err := c.cfg.Logins.Identity(p.context(), c.cfg.Provider.Issuer(), who.Subject)
 	if errors.Is(err, imagegen.ErrNotFound) || err == nil && i.User != p.person.ID {
 		p.signInFailed(p.person.Name)

@@ -21,11 +21,11 @@ type IdentityProvider interface {
 	// Finish returns the person who was authenticated. query is that of the address to which the browser came back; it
 	// is untrusted. The console calls Finish at most once for each secret. ErrInvalidRequest: the identity is not
 	// proved; the console shows the message, which says why.
-	Finish(ctx context.Context, secret []byte, query url.Values) (Claimant, error)
+	Finish(ctx context.Context, secret []byte, query url.Values) (ExternalIdentity, error)
 }
 
-// Claimant is a person as an identity provider describes them.
-type Claimant struct {
+// ExternalIdentity is a person as an identity provider describes them.
+type ExternalIdentity struct {
 	Subject string       // identifies the person at the issuer: it never changes, and no other person ever has it
 	Name    string       // a name for a user that may be created; it does not identify the person
 	Role    account.Role // "": the provider does not decide, and the user's role stays

@@ -58,7 +58,7 @@ func (h *health) note(model string, delivered int, err error, at time.Time) {
 	}
 	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
 	switch p, ok := errors.AsType[*imagegen.ProviderError](err); {
-	case ok && p.Class.Asked():
+	case ok && p.Class.RequestAtFault():
 		now.Healthy = true
 	case err != nil:
 		now.Detail = err.Error()

@@ -82,7 +82,7 @@ func (s step) begin(ctx context.Context) (within context.Context) {
 	return s.engine.cfg.Observer.Begin(ctx, s.event)
 }
 
-// request is what the attempt asks of the provider. A router reports through Asked which
+// request is what the attempt asks of the provider. A router reports through MemberDone which
 // members it asked.
 func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	e := a.engine
@@ -90,7 +90,7 @@ func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	if e.cfg.Observer == nil {
 		return q
 	}
-	q.Asked = func(member string, took time.Duration, images int, err error) {
+	q.MemberDone = func(member string, took time.Duration, images int, err error) {
 		a.mu.Lock()
 		a.asked++
 		a.mu.Unlock()

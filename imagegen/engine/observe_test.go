@@ -65,8 +65,8 @@ func TestObserverOfAGeneration(t *testing.T) {
 		made := p.do
 		p.do = func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
 			time.Sleep(3 * time.Second)
-			r.Asked("first", time.Second, 0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable})
-			r.Asked("second", 2*time.Second, 1, nil)
+			r.MemberDone("first", time.Second, 0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable})
+			r.MemberDone("second", 2*time.Second, 1, nil)
 			made(ctx, r, yield)
 		}
 		h := start(t, p, observed(d))
@@ -142,7 +142,7 @@ func TestObserverOfEndings(t *testing.T) {
 	}
 	is := is.New(t)
 	is.Equal(imagegen.EndingOf(0, nil), imagegen.EndedUnknown) // nothing came
-	is.Equal(imagegen.EndingOf(1, nil), imagegen.EndedWell)
+	is.Equal(imagegen.EndingOf(1, nil), imagegen.EndedOK)
 }
 
 // A drain, and who is refused a slot, are no failures of an upstream.

@@ -51,7 +51,7 @@ func (r *refusals) note(g imagegen.Record, now time.Time) {
 	switch {
 	case g.Published > 0:
 		change = -1
-	case g.Failure != nil && g.Failure.Class.Asked():
+	case g.Failure != nil && g.Failure.Class.RequestAtFault():
 		change = 1
 	}
 	r.mu.Lock()

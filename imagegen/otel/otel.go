@@ -130,7 +130,7 @@ func generationID(e imagegen.Event) attribute.KeyValue {
 func end(span trace.Span, e imagegen.Event) {
 	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
 		span.SetAttributes(attribute.Int("imagegen.images", e.Count))
-		if ending := imagegen.EndingOf(e.Count, e.Err); ending != imagegen.EndedWell {
+		if ending := imagegen.EndingOf(e.Count, e.Err); ending != imagegen.EndedOK {
 			fail(span, string(ending))
 		}
 	} else if e.Err != nil {

@@ -139,7 +139,7 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 // former one. So a move that was interrupted continues after the last row that was written.
 func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
-		if err := former.Stands(tx.Get(meta, moveKey)); err != nil {
+		if err := former.CheckCurrent(tx.Get(meta, moveKey)); err != nil {
 			return err
 		}
 		for _, r := range rows {

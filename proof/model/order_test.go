@@ -175,7 +175,7 @@ func (o *order) acceptedView() imagegen.Generation {
 const refusedByPolicy = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
 
 func (o *order) failed() *imagegen.Error {
-	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id, Lasting: o.failure.Asked()}
+	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id, Lasting: o.failure.RequestAtFault()}
 	if o.failure == imagegen.ClassRefused {
 		e.Message = refusedByPolicy
 	}

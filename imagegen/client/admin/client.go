@@ -63,10 +63,10 @@ type Error struct {
 // Error returns the Message.
 func (e *Error) Error() string { return e.Message }
 
-// Passing reports whether the failure may be temporary: the service failed, or takes no calls at
+// Temporary reports whether the failure may be temporary: the service failed, or takes no calls at
 // present (a status from 500, or 429). It is then unknown whether the call was carried out. Grant
 // and Revoke can safely be repeated with the same key.
-func (e *Error) Passing() bool {
+func (e *Error) Temporary() bool {
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests
 }
 

@@ -156,7 +156,7 @@ func (p *Provider) client(d *oidc.Provider, callback string) *oauth2.Config {
 
 // Finish implements [console.IdentityProvider]. The order matters: the return is checked before anything is sent to the
 // provider, so that nobody can have this service redeem the code of another request.
-func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) (who console.Claimant, err error) {
+func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) (who console.ExternalIdentity, err error) {
 	var v authRequest
 	if err := json.Unmarshal(secret, &v); err != nil {
 		return who, fmt.Errorf("oidc: %w", err)
@@ -175,7 +175,7 @@ func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) 
 	if err := p.checkToken(v, token); err != nil {
 		return who, err
 	}
-	return p.claimant(token)
+	return p.externalIdentity(token)
 }
 
 // checkReturn compares what the browser came back with to what it was sent with. The issuer in the answer (RFC 9207) is
@@ -247,16 +247,16 @@ func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
 // skew is how far the provider's clock may be behind this one.
 const skew = time.Minute
 
-// claimant returns whom a token is about. The name is the first of several claims that is set; providers differ in
+// externalIdentity returns whom a token is about. The name is the first of several claims that is set; providers differ in
 // which.
-func (p *Provider) claimant(token *oidc.IDToken) (who console.Claimant, err error) {
+func (p *Provider) externalIdentity(token *oidc.IDToken) (who console.ExternalIdentity, err error) {
 	var c claims
 	var all map[string]any
 	if err := errors.Join(token.Claims(&c), token.Claims(&all)); err != nil {
 		return who, imagegen.Invalid("the token of %s cannot be read", p.config.Name)
 	}
 	names := []string{c.PreferredUsername, c.Email, c.Name, token.Subject}
-	who = console.Claimant{Subject: token.Subject, Name: names[slices.IndexFunc(names, func(n string) bool { return n != "" })]}
+	who = console.ExternalIdentity{Subject: token.Subject, Name: names[slices.IndexFunc(names, func(n string) bool { return n != "" })]}
 	if p.config.RoleClaim != "" {
 		who.Role = account.RoleUser
 		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {

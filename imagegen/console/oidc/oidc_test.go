@@ -55,17 +55,17 @@ func (v *visitor) goes(again bool) (query url.Values, secret []byte) {
 	return back.Query(), secret
 }
 
-func (v *visitor) comes() (console.Claimant, error) {
+func (v *visitor) comes() (console.ExternalIdentity, error) {
 	v.Helper()
 	query, secret := v.goes(false)
 	return v.Finish(v.Context(), secret, query)
 }
 
-func TestClaimant(t *testing.T) {
+func TestExternalIdentity(t *testing.T) {
 	v := visit(t)
 	who, err := v.comes()
 	v.is.NoErr(err)
-	v.is.Equal(who, console.Claimant{Subject: "1234", Name: "alice"}) // the provider is not asked for roles
+	v.is.Equal(who, console.ExternalIdentity{Subject: "1234", Name: "alice"}) // the provider is not asked for roles
 	v.is.Equal(v.Issuer(), v.at.URL)
 	v.is.Equal(v.Name(), "127.0.0.1")
 	v.at.SignIn("1234", "email", "alice@example.com")

@@ -22,7 +22,7 @@ func TestTellsWhomItAsked(t *testing.T) {
 		var told []string
 		ask := func(ctx context.Context) {
 			q := request(2)
-			q.Asked = func(member string, took time.Duration, images int, err error) {
+			q.MemberDone = func(member string, took time.Duration, images int, err error) {
 				told = append(told, fmt.Sprint(member, " ", took, " ", images, " ", imagegen.EndingOf(images, err)))
 			}
 			call(ctx, p, q)

@@ -125,9 +125,9 @@ var errUnfinished = errors.New("the provider did not return")
 func (g *generation) collect(ctx context.Context, v permit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
 	defer func() { v.end(ctx, err, g.jobs.isUnsaved()) }()
-	began, asked := time.Now(), part.Asked
+	began, asked := time.Now(), part.MemberDone
 	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
-	part.Asked = nil // if the member is a router too, its members are not reported
+	part.MemberDone = nil // if the member is a router too, its members are not reported
 	part.SaveJob = g.jobs.of(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
 		if broken != nil {
@@ -144,7 +144,7 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 	return made, nil
 }
 
-// tell calls asked, unless it is nil, as ProviderRequest.Asked describes.
+// tell calls asked, unless it is nil, as ProviderRequest.MemberDone describes.
 func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int, err error) {
 	if asked == nil {
 		return

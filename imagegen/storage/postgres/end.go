@@ -72,7 +72,7 @@ func stands(ctx context.Context, in querier, m transfer.Mark) error {
 	if err := in.QueryRow(ctx, readMove+` for update`).Scan(&form); err != nil {
 		return err
 	}
-	return m.Stands(form)
+	return m.CheckCurrent(form)
 }
 
 // fenced are tables such that every write that matters adds, changes or removes a row of one of them.

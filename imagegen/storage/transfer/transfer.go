@@ -152,10 +152,10 @@ func (m Mark) Refusal(name string) error {
 	return fmt.Errorf("%w: %s", ErrMoved, why)
 }
 
-// Stands returns ErrRaced unless m equals the mark that is stored, of which stored is the encoded form. A Database calls
+// CheckCurrent returns ErrRaced unless m equals the mark that is stored, of which stored is the encoded form. A Database calls
 // it in the transaction that replaces the mark. It compares the encoded forms, since a stored time has lost its zone and
 // its monotonic reading.
-func (m Mark) Stands(stored []byte) error {
+func (m Mark) CheckCurrent(stored []byte) error {
 	there, err := DecodeMark(stored)
 	if err == nil && !bytes.Equal(there.Encode(), m.Encode()) {
 		err = ErrRaced

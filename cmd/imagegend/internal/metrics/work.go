@@ -62,7 +62,7 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 		// Makes the series, so that a query can subtract it while it is 0.
 		w.refunded.WithLabelValues(model)
 	case imagegen.EventSettled:
-		w.ended.WithLabelValues(model, string(imagegen.EndedWell)).Inc()
+		w.ended.WithLabelValues(model, string(imagegen.EndedOK)).Inc()
 		w.lasted.WithLabelValues(model).Observe(e.Duration.Seconds())
 		w.images.WithLabelValues(model).Add(float64(len(e.Generation.Images)))
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
