@@ -100,7 +100,7 @@ func TestBackupsBelongElsewhere(t *testing.T) {
 	is.NoErr(os.Symlink(data, link))
 	for _, dir := range []string{data, filepath.Join(data, "backups"), filepath.Join(link, "a", "b")} {
 		d := daemontest.Launch(t, daemontest.Options{DataDir: data, Args: []string{"--backup-to", dir}})
-		is.Equal(d.Wait(drainLimit), 1)
+		is.Equal(d.Wait(drainLimit), 2)
 		says(t, d.Output(), "lies in the data directory", "--backup-to")
 	}
 	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", "s3://bucket?endpont=x"}})

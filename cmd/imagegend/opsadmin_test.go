@@ -195,7 +195,7 @@ func TestOperatorsInterfaceIsPrivate(t *testing.T) {
 	is := is.New(t)
 	for _, args := range [][]string{{"--ops-admin"}, {"--ops-admin", "--ops-addr", "0.0.0.0:0"}} {
 		d := daemontest.Launch(t, daemontest.Options{Args: args})
-		is.Equal(d.Wait(drainLimit), 1)
+		is.Equal(d.Wait(drainLimit), 2)
 		says(t, d.Output(), "--ops-addr", "127.0.0.1:9090")
 	}
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-admin", "--ops-addr", "0.0.0.0:0", "--trusted-proxy", "10.0.0.7"}})

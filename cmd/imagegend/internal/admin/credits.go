@@ -65,7 +65,7 @@ func (l *Local) Revoke(ctx context.Context, r Revocation) (Revoked, error) {
 // numbers can be newer than the refusal.
 func (l *Local) tooFew(ctx context.Context, u imagegen.UserID, r Revocation) error {
 	if r.Lot == "" {
-		return fmt.Errorf("there are fewer than %d unspent credits; nothing was changed; imagegend credit lots --user %q shows them", r.Credits, r.User)
+		return refusal("there are fewer than %d unspent credits; nothing was changed; imagegend credit lots --user %q shows them", r.Credits, r.User)
 	}
 	lots, err := l.DB.Lots(ctx, u)
 	if err != nil {
@@ -73,10 +73,10 @@ func (l *Local) tooFew(ctx context.Context, u imagegen.UserID, r Revocation) err
 	}
 	for _, lot := range lots {
 		if lot.ID == r.Lot {
-			return fmt.Errorf("lot %s has %d unspent credits, not %d; nothing was changed", r.Lot, lot.Remaining, r.Credits)
+			return refusal("lot %s has %d unspent credits, not %d; nothing was changed", r.Lot, lot.Remaining, r.Credits)
 		}
 	}
-	return fmt.Errorf("%q has no lot %q with credits in it; nothing was changed; imagegend credit lots --user %[1]q shows those there are", r.User, r.Lot)
+	return refusal("%q has no lot %q with credits in it; nothing was changed; imagegend credit lots --user %[1]q shows those there are", r.User, r.Lot)
 }
 
 // Lots implements Service.
@@ -95,13 +95,16 @@ func (l *Local) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkLimit(p.Limit); err != nil {
+		return nil, err
+	}
 	entries, err := l.DB.History(ctx, u.ID, p.Before, p.Limit)
 	return each(entries, viewEntry), words(err)
 }
 
 // errAmount refuses an amount that no grant or revocation can have.
 func errAmount(c imagegen.Credits) error {
-	return fmt.Errorf("an amount is a whole number of credits from 1 to %d; got %d", imagegen.MaxCredits, c)
+	return refusal("an amount is a whole number of credits from 1 to %d; got %d", imagegen.MaxCredits, c)
 }
 
 // refWords explains a reference that was used for something else, and puts other errors into words. A nil err gives
@@ -111,13 +114,4 @@ func refWords(ref string, err error) error {
 		return &worded{fmt.Sprintf("the reference %q was used before, for another user, amount or lot; nothing was changed", ref), err}
 	}
 	return words(err)
-}
-
-// each converts every element. The result is never nil, so that an empty list is [] in JSON and not null.
-func each[T, V any](all []T, view func(T) V) []V {
-	views := make([]V, len(all))
-	for i, t := range all {
-		views[i] = view(t)
-	}
-	return views
 }

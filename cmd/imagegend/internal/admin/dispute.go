@@ -56,7 +56,7 @@ func (l *Local) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
 	r, err := l.Engine.Resolve(ctx, imagegen.GenerationID(how.Generation), engine.Resolution{Refund: how.Refund, ByHand: how.ByHand})
 	switch {
 	case errors.Is(err, imagegen.ErrNotFound) && r.ID == "":
-		return Dispute{}, fmt.Errorf("there is no generation %q", how.Generation)
+		return Dispute{}, refusal("there is no generation %q", how.Generation)
 	case err != nil && r.Dispute != "" && !how.ByHand:
 		return Dispute{}, fmt.Errorf("%w; nothing was changed; put the ledger right, then resolve with --by-hand", words(err))
 	case err != nil:

@@ -32,8 +32,11 @@ type GenerationLine struct {
 
 // Generations implements Service. The store lists the generations of one user at a time. So the newest of all users
 // are found by merging the newest of each: up to users × limit records are read, and at most twice the limit are held
-// in memory. q.Limit must be at least 1.
+// in memory.
 func (l *Local) Generations(ctx context.Context, q GenerationQuery) (newest []GenerationLine, err error) {
+	if err := checkLimit(q.Limit); err != nil {
+		return nil, err
+	}
 	users, err := l.asked(ctx, q.User)
 	if err != nil {
 		return nil, err
@@ -48,7 +51,7 @@ func (l *Local) Generations(ctx context.Context, q GenerationQuery) (newest []Ge
 		slices.SortFunc(newest, func(a, b GenerationLine) int { return strings.Compare(string(b.ID), string(a.ID)) })
 		newest = newest[:min(len(newest), q.Limit)]
 	}
-	return newest, nil
+	return listed(newest), nil
 }
 
 // asked returns the users that a query is about: the one with the name, or all for "".

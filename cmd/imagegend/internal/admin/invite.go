@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -16,14 +15,14 @@ import (
 func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	// A link would lead nowhere while the console is turned off.
 	if l.NoConsole {
-		return Link{}, errors.New("the running server has no console; restart it with --console=true")
+		return Link{}, refusal("the running server has no console; restart it with --console=true")
 	}
 	u, err := l.user(ctx, i.User)
 	if err != nil {
 		return Link{}, err
 	}
 	if !u.DisabledAt.IsZero() {
-		return Link{}, fmt.Errorf("the user %q is disabled; a link would lead nowhere", i.User)
+		return Link{}, refusal("the user %q is disabled; a link would lead nowhere", i.User)
 	}
 	role, err := l.role(ctx, u.ID)
 	if i.Operator {

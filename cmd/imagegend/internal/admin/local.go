@@ -39,7 +39,7 @@ func (l *Local) CreateUser(ctx context.Context, n NewUser) (User, error) {
 	u, err := l.Engine.Accounts().CreateUser(ctx, n.Name, n.AccountType)
 	switch {
 	case errors.Is(err, imagegen.ErrExists):
-		return User{}, fmt.Errorf("a user %q exists already; nothing was changed", n.Name)
+		return User{}, refusal("a user %q exists already; nothing was changed", n.Name)
 	case err != nil:
 		return User{}, words(err)
 	}
@@ -135,7 +135,7 @@ func (l *Local) CreateKey(ctx context.Context, n NewKey) (RawKey, error) {
 		return RawKey{}, err
 	}
 	if !u.DisabledAt.IsZero() {
-		return RawKey{}, fmt.Errorf("the user %q is disabled; a key for this user would not work", n.User)
+		return RawKey{}, refusal("the user %q is disabled; a key for this user would not work", n.User)
 	}
 	raw, k, err := l.Engine.Accounts().MintLimitedKey(ctx, u.ID, n.Name, n.Expires.Time, imagegen.KeyLimits(n.Limits))
 	return RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
@@ -170,7 +170,7 @@ func (l *Local) LimitKey(ctx context.Context, k KeyLimit) (Key, error) {
 // without repeating it.
 func changeKey(id string, change func(imagegen.KeyID) (imagegen.Key, error)) (Key, error) {
 	if strings.HasPrefix(id, rawPrefix) {
-		return Key{}, errors.New("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
+		return Key{}, refusal("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
 	}
 	k, err := change(imagegen.KeyID(id))
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -218,6 +218,7 @@ func generationWords(id string, err error) error {
 // Audit implements Service.
 func (l *Local) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	report, err := l.Engine.Audit(ctx)
+	report.Violations = listed(report.Violations)
 	return report, words(err)
 }
 

@@ -158,9 +158,8 @@ func refuseOps(w http.ResponseWriter, status int, err error) {
 }
 
 // statusOf returns the status of an error and its code. otherwise is the status of an error that has none of its own:
-// 400 from the decoding, 422 from a call, 403 from Guard. A refusal of the ledger is final, and so is an error that
-// wraps nothing: it is a rule that said no, in words for people. Everything else is 500: the program may repeat the
-// call.
+// 400 from the decoding, 422 from a call, 403 from Guard. A refusal of the ledger is final, and so is that of a rule
+// of this package. Everything else is 500: the program may repeat the call.
 func statusOf(otherwise int, err error) (status int, code string) {
 	e, ok := errors.AsType[*imagegen.Error](err)
 	switch {
@@ -176,7 +175,7 @@ func statusOf(otherwise int, err error) (status int, code string) {
 		return http.StatusBadRequest, string(imagegen.CodeInvalidRequest)
 	case otherwise == http.StatusForbidden && !ok:
 		return otherwise, "forbidden"
-	case imagegen.RefusedForGood(err), !ok && errors.Unwrap(err) == nil: // words alone: a rule said no
+	case imagegen.RefusedForGood(err), ruled(err):
 		return otherwise, "refused"
 	}
 	return http.StatusInternalServerError, string(imagegen.CodeInternal)

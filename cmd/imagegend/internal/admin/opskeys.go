@@ -55,7 +55,7 @@ func (l *Local) OpsKeys(ctx context.Context) ([]OpsKey, error) {
 // RevokeOpsKey implements Service.
 func (l *Local) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
 	if strings.HasPrefix(id, rawPrefix) {
-		return OpsKey{}, errors.New("this is a key itself, not its ID, which begins with opk_; imagegend ops-key list shows it beside the key's first characters")
+		return OpsKey{}, refusal("this is a key itself, not its ID, which begins with opk_; imagegend ops-key list shows it beside the key's first characters")
 	}
 	k, err := l.OperatorKeys().Revoke(ctx, imagegen.OperatorKeyID(id))
 	if errors.Is(err, imagegen.ErrNotFound) {

@@ -163,7 +163,7 @@ type Revoked struct {
 	Repeated bool `json:"repeated"` // the reference was used before: nothing was changed
 }
 
-// HistoryPage asks for up to Limit entries before a sequence number, the newest if that is 0.
+// HistoryPage asks for up to Limit entries, at least 1, before a sequence number; the newest if that is 0.
 type HistoryPage struct {
 	User   string `json:"user"`
 	Before uint64 `json:"before"`

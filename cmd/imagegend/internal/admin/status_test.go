@@ -1,15 +1,19 @@
 package admin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // A ledger that refuses is told from one that fails: whoever repeats the call is refused again.
@@ -23,4 +27,55 @@ func TestARefusalOfTheLedgerIsFinal(t *testing.T) {
 		status, _ := admin.StatusOf(http.StatusUnprocessableEntity, err)
 		is.New(t).Equal(status, want)
 	}
+}
+
+// What failed is told from what a rule refuses: a program repeats the first, and gives the second up.
+func TestAFailureIsNotFinal(t *testing.T) {
+	for _, err := range []error{
+		imagegen.ErrNotApplied, imagegen.ErrStopping, storage.ErrStopped, storage.ErrCorrupt, context.Canceled,
+		fmt.Errorf("%w: %w", imagegen.ErrNotApplied, storage.ErrStopped), // how the storage refuses a write
+		errors.Join(errors.New("no audit"), errors.New("no row")),
+		errors.New("ledger: an entry is missing; run an audit"),
+	} {
+		status, code := admin.StatusOf(http.StatusUnprocessableEntity, err)
+		if status != http.StatusInternalServerError || code != string(imagegen.CodeInternal) {
+			t.Errorf("%v: %d %s", err, status, code)
+		}
+	}
+}
+
+// A rule that says no is final, in its own words.
+func TestARuleIsFinal(t *testing.T) {
+	local := open(t, t.TempDir())
+	h := programs(local)
+	_, err := local.CreateUser(t.Context(), admin.NewUser{Name: "alice"})
+	is.New(t).NoErr(err)
+	_, err = local.CreateUser(t.Context(), admin.NewUser{Name: "bob"})
+	is.New(t).NoErr(err)
+	_, err = local.DisableUser(t.Context(), "bob")
+	is.New(t).NoErr(err)
+	for _, test := range []struct{ call, body, want string }{
+		{"create-user", `{"name":"alice"}`, "exists already"},
+		{"create-key", `{"user":"bob","name":"k"}`, "disabled"},
+		{"invite-user", `{"user":"bob"}`, "disabled"},
+		{"revoke-key", `"img_live_x"`, "KEY_ID"},
+		{"resolve-dispute", `{"generation":"gen_x"}`, "no generation"},
+	} {
+		status, said := ask(h, test.call, test.body)
+		if status != http.StatusUnprocessableEntity || !strings.Contains(said, test.want) || !strings.Contains(said, `"code":"refused"`) {
+			t.Errorf("%s: %d %s", test.call, status, said)
+		}
+	}
+	for call, body := range map[string]string{"grant": `{"user":"alice","credits":0}`, "revoke": `{"user":"alice","credits":9}`} {
+		r := httptest.NewRequest(http.MethodPost, admin.OpsPath+call, strings.NewReader(body))
+		r.Header.Set("Authorization", "Bearer img_ops_x")
+		r.Header.Set("Idempotency-Key", "one")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		is.New(t).Equal(w.Code, http.StatusUnprocessableEntity)
+	}
+	local.NoConsole = true
+	status, said := ask(h, "invite-user", `{"user":"alice"}`)
+	is.New(t).Equal(status, http.StatusUnprocessableEntity)
+	is.New(t).True(strings.Contains(said, "no console"))
 }

@@ -40,11 +40,7 @@ type UsageRow struct {
 
 // viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.
 func viewUsage(r imagegen.UsageReport) UsageReport {
-	v := UsageReport{From: Day{r.From}, To: Day{r.To}, By: append([]imagegen.UsageGroup{}, r.By...), Rows: make([]UsageRow, len(r.Rows))}
-	for i, row := range r.Rows {
-		v.Rows[i] = viewUsageRow(row)
-	}
-	return v
+	return UsageReport{From: Day{r.From}, To: Day{r.To}, By: listed(r.By), Rows: each(r.Rows, viewUsageRow)}
 }
 
 // viewUsageRow shows a row. What the query does not group by is "" in r, and null in JSON.

@@ -2,14 +2,25 @@ package admin
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// worded is an error in words for an operator. It wraps the error that it explains, for errors.Is.
+// worded is an error in words for an operator. It wraps the error that it explains, for errors.Is; nil: a rule of this
+// package said no.
 type worded struct {
 	text string
 	err  error
+}
+
+// refusal is the error of a rule that said no. It is final, so a program is told not to repeat the call.
+func refusal(format string, args ...any) error { return &worded{fmt.Sprintf(format, args...), nil} }
+
+// ruled reports whether a rule of this package said no.
+func ruled(err error) bool {
+	e, ok := errors.AsType[*worded](err)
+	return ok && e.err == nil
 }
 
 func (e *worded) Error() string { return e.text }

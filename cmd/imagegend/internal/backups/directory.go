@@ -42,7 +42,7 @@ func (d directory) Put(_ context.Context, path, name string) error {
 	if err := os.Rename(path, filepath.Join(string(d), name)); err != nil {
 		return err
 	}
-	return syncDir(string(d))
+	return SyncDir(string(d))
 }
 
 // Remove implements Store.

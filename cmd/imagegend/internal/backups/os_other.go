@@ -2,5 +2,5 @@
 
 package backups
 
-// syncDir does nothing: these systems have no flush for a directory.
-func syncDir(string) error { return nil }
+// SyncDir does nothing: these systems refuse to flush a directory.
+func SyncDir(string) error { return nil }

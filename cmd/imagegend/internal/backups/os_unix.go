@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// syncDir makes renames in a directory durable.
-func syncDir(path string) error {
+// SyncDir makes the names in a directory durable: a file whose bytes are on the disk can still lose its name.
+func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return err

@@ -125,7 +125,7 @@ func writeNew(path string, write func(io.Writer) error) error {
 	if err := nameNew(f.Name(), path, os.Link); err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return backups.SyncDir(dir)
 }
 
 // nameNew gives a file its name unless the name is taken. A link, unlike a rename, never replaces a file. On file
@@ -145,15 +145,6 @@ func nameNew(temp, path string, link func(from, to string) error) error {
 // existsAlready is the error for a file that would have to be overwritten.
 func existsAlready(path string) error {
 	return fmt.Errorf("%s exists already; choose another name", path)
-}
-
-// syncDir makes the names in a directory durable: a file whose bytes are on the disk can still lose its name.
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // restore asks no server: its target must be absent or empty, so no server can have it open. The audit trail of the

@@ -24,7 +24,7 @@ func (a *app) complete(c *cobra.Command) {
 	// among them, since its name must be new.
 	switch c.CommandPath() {
 	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite", "imagegend user remove-passkeys":
-		c.ValidArgsFunction = a.userNames
+		c.ValidArgsFunction = a.userArgument
 	}
 	for _, sub := range c.Commands() {
 		a.complete(sub)
@@ -53,13 +53,17 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 	return nil
 }
 
-// userNames completes the name of a user. It opens the data with the settings of the command line so far, through the
-// running server if there is one. It offers no names if that fails, since a shell cannot show an error, and none once
-// the command line has an argument.
-func (a *app) userNames(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// userArgument completes the name of a user as the only argument of a command: once there is one, it offers nothing.
+func (a *app) userArgument(c *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	return a.userNames(c, args, toComplete)
+}
+
+// userNames completes the name of a user. It opens the data with the settings of the command line so far, through the
+// running server if there is one. It offers no names if that fails, since a shell cannot show an error.
+func (a *app) userNames(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if _, err := config.Load(c.Flags()); err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

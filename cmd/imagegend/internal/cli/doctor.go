@@ -11,7 +11,9 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 )
 
 // doctor has the flags of serve, since it examines the settings with which serve would run.
@@ -33,8 +35,9 @@ func (a *app) doctor() *cobra.Command {
 	return c
 }
 
-// examination returns an action for c that checks the settings of serve and, if they can be used, everything that
-// examine looks at, and prints the findings. The action returns an error, exit status 1, if a check failed.
+// examination returns an action for c that checks the settings of serve, by themselves and together, and, if they can
+// be used, everything that examine looks at. It prints the findings, whose details lose the names of packages. The
+// action returns an error, exit status 1, if a check failed.
 //
 // The settings are what is examined, so wrong ones must not end the command before it begins. Its own
 // PersistentPreRunE therefore runs the root's and keeps the error as a finding.
@@ -49,6 +52,9 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 		return err
 	}
 	return a.action(func(cmd *cobra.Command, _ []string) error {
+		if misconfigured == nil {
+			misconfigured = cmp.Or(daemon.Check(a.settings, a.sources), tracing.Check())
+		}
 		findings := []doctor.Finding{a.configuration(misconfigured)}
 		if misconfigured == nil {
 			findings = append(findings, examine(admin.AsCommand(cmd.Context()))...)
@@ -56,6 +62,9 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 		// What an interrupted check has found would be misleading.
 		if err := cmd.Context().Err(); err != nil {
 			return err
+		}
+		for i, f := range findings {
+			findings[i].Detail = forPeople(f.Detail)
 		}
 		if err := a.showFindings(findings, *asJSON); err != nil {
 			return err
@@ -72,7 +81,7 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 func (a *app) configuration(err error) doctor.Finding {
 	f := doctor.Finding{Check: "configuration", State: doctor.OK}
 	if err != nil {
-		f.State, f.Detail, f.Remedy = doctor.Fail, forPeople(err.Error()), "put it right, and begin again: all else depends on it"
+		f.State, f.Detail, f.Remedy = doctor.Fail, err.Error(), "put it right, and begin again: all else depends on it"
 		return f
 	}
 	f.Detail = cmp.Or(a.sources.File, "no file: flags, environment and defaults")
@@ -129,11 +138,11 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 func (a *app) examineModels(ctx context.Context, look func(context.Context, []*check) error) []doctor.Finding {
 	models, err := a.models()
 	if err != nil {
-		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; docs/operating.md tells how"}}
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(), Remedy: "put the models file right; docs/operating.md tells how"}}
 	}
 	checks, err := newChecks(ctx, models)
 	if err != nil {
-		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: forPeople(err.Error()), Remedy: "put the models file right; serve would refuse it"}}
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(), Remedy: "put the models file right; serve would refuse it"}}
 	}
 	if look(ctx, checks) != nil {
 		return nil // examination finds that ctx has ended

@@ -34,6 +34,18 @@ func TestGenerateTriesWhatItMay(t *testing.T) {
 	says(t, got.stderr, "kept.png cannot be written: permission denied")
 }
 
+// Where nothing is saved, nothing need be written.
+func TestGenerateNoWaitInADirectoryOfOthers(t *testing.T) {
+	is := is.New(t)
+	env := newService(t, nil)
+	is.NoErr(os.Chmod(".", 0o555))
+	privdroptest.Become(t)
+	got := imagegend(t, env, "generate", "fox", "--size", "64x64", "--no-wait")
+	is.Equal(got.stderr, "")
+	is.Equal(got.code, cli.ExitOK)
+	says(t, got.stdout, "gen_")
+}
+
 // Where nothing is charged, nothing is said of it.
 func TestGenerateDevCannotSave(t *testing.T) {
 	is := is.New(t)

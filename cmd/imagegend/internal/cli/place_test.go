@@ -86,6 +86,22 @@ func TestSaveOverWhatIsThere(t *testing.T) {
 	}
 }
 
+// An extension may be in capitals, and may be the long one.
+func TestNoteOfWhatAFileHolds(t *testing.T) {
+	for name, want := range map[string]string{"FOX.PNG": "", "fox.Png": "", "fox.png": "", "fox": "", "FOX.JPEG": "note: FOX.JPEG holds image/png\n"} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			t.Chdir(t.TempDir())
+			var notes bytes.Buffer
+			ext := filepath.Ext(name)
+			to := target{base: strings.TrimSuffix(name, ext), ext: ext, chosen: true}
+			_, err := (&app{stdout: io.Discard, stderr: &notes}).write(newDownload(nil), to, 1, 1)
+			is.NoErr(err)
+			is.Equal(notes.String(), want)
+		})
+	}
+}
+
 // content is what a file holds; "" if there is none.
 func content(name string) string {
 	text, _ := os.ReadFile(name)

@@ -139,7 +139,6 @@ func TestWrongConfiguration(t *testing.T) {
 		{"no data directory", nil, "user list", "imagegend-data"},
 		{"no data directory to back up", nil, "backup x.tar --data-dir nowhere", "nowhere"},
 		{"no archive", nil, "restore nowhere.tar", "nowhere.tar"},
-		{"dev for all to reach", nil, "serve --dev --addr 0.0.0.0:0", "this machine only"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

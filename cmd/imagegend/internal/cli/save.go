@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/internal/filename"
@@ -52,7 +53,8 @@ func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string,
 	}
 	// The image is written as it came. The extension is the user's choice and asks the model for nothing;
 	// --output-format does.
-	if ext := filename.Extension(image.MediaType); t.ext != "" && t.ext != ext && !(t.ext == ".jpeg" && ext == ".jpg") {
+	chosen, ext := strings.ToLower(t.ext), filename.Extension(image.MediaType)
+	if chosen != "" && chosen != ext && !(chosen == ".jpeg" && ext == ".jpg") {
 		fmt.Fprintf(a.stderr, "note: %s holds %s\n", f.name, image.MediaType)
 	}
 	if t.asJSON {

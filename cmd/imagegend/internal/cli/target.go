@@ -28,6 +28,8 @@ type target struct {
 func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	o := a.settings.Output
 	switch {
+	case a.settings.NoWait: // nothing is saved
+		return target{}, nil
 	case o == "-" && a.settings.N > 1:
 		return target{}, usage(cmd, "only one image fits on standard output; name a file with -o")
 	case o == "-" && isTerminal(a.stdout):

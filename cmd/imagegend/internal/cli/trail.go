@@ -34,7 +34,7 @@ func (a *app) trail() *cobra.Command {
 	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
 	// A name is looked up among the users that exist. Everything else is taken for an identifier.
 	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
-	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h")
+	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h or 7d")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
 	asJSON := jsonFlag(c, "JSON lines: one object for each row")
 	a.settings.DataFlags(c.Flags())
@@ -69,7 +69,8 @@ func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit
 				return err
 			}
 		}
-		if shown += len(p.Rows); p.Next == 0 || shown == limit {
+		// A page without rows is not the last one: only Next says that.
+		if shown += len(p.Rows); p.Next == 0 || limit > 0 && shown == limit {
 			return nil
 		}
 		q.Before = p.Next
@@ -113,12 +114,14 @@ func outcome(r admin.TrailRow) string {
 
 // parseSince reads a point in time, or how long before now it was.
 func parseSince(s string) (time.Time, error) {
-	if d, err := time.ParseDuration(s); err == nil && d > 0 {
-		return time.Now().Add(-d), nil
+	var ago time.Duration
+	// Set is that of a flag, so that a duration means the same here as everywhere.
+	if config.Duration(&ago).Set(s) == nil {
+		return time.Now().Add(-ago), nil
 	}
 	t, err := parseTime(s)
 	if err != nil {
-		return t, fmt.Errorf("%w, or how long ago, such as 24h", err)
+		return t, fmt.Errorf("%w, or how long ago, such as 24h or 7d", err)
 	}
 	return t, nil
 }

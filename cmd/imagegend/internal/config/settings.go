@@ -3,7 +3,8 @@
 //
 // [Settings] has a field for each. Methods such as ServeFlags declare those that a command needs, as pflag flags:
 // name, default, help and parser are written once, in settings.go and signin.go. [Load] then fills what was not given
-// as a flag. What depends on several settings, such as Data.Check, is checked by whoever uses them.
+// as a flag. How several settings go together is checked by whoever uses them: those of serve by daemon.Check, those of
+// where the data lies by Data.Check.
 package config
 
 import (
@@ -32,8 +33,7 @@ type Settings struct {
 }
 
 // Server has the settings of serve but those of Data. What each means is in docs/operating.md. Their parsers check
-// them one by one; what must hold between them is checked by whoever can say what to do: TLS in daemon (tls.go),
-// sign-in in package signin, and what goes with Data or Dev in cli (serve.go).
+// them one by one; what must hold between them daemon.Check says, and package signin for the ways to sign in.
 type Server struct {
 	// Where the service listens, and as what it is known.
 	Addr           string

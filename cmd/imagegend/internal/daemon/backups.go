@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
-	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
@@ -38,8 +37,6 @@ func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, er
 	dir := o.BackupTo
 	if backups.InBucket(o.BackupTo) {
 		dir = filepath.Join(o.DataDir, workplace)
-	} else if inside(o.BackupTo, o.DataDir) {
-		return nil, fmt.Errorf("%s lies in the data directory; backups belong elsewhere, best on another disk: name it with --backup-to", o.BackupTo)
 	}
 	store, err := backups.Open(ctx, o.BackupTo)
 	if err != nil {
@@ -49,30 +46,6 @@ func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, er
 	b.Schedule, err = backups.New(ctx, backups.Options{Dir: dir, Store: store, Every: o.BackupEvery, Keep: o.BackupKeep, Log: log,
 		Write: func(ctx context.Context, w io.Writer) error { return b.write(ctx, w) }})
 	return b, err
-}
-
-// inside reports whether a path is in a directory, or is it. A backup in the data directory would be lost with the
-// data.
-func inside(path, dir string) bool {
-	relative, err := filepath.Rel(real(dir), real(path))
-	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
-}
-
-// real returns an absolute path without symbolic links. If a path does not exist, the links in the part that does are
-// followed.
-func real(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	if followed, err := filepath.EvalSymlinks(path); err == nil {
-		return followed
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(real(parent), filepath.Base(path))
 }
 
 // start begins to make backups, in a goroutine that cancel or the end of ctx ends. Each backup is in the audit trail.

@@ -76,7 +76,7 @@ type daemon struct {
 
 // Run serves until ctx ends, then drains; a second signal during the drain ends it at once. It returns an error if
 // the service could not start or drain. admin.ErrDisk means that the disk failed under a commit: the process must
-// exit and not go on.
+// exit and not go on. The settings must have passed Check, which knows how they go together.
 //
 // The order is part of the contract. First the settings are checked that need no data, and both TCP addresses are
 // taken, so that a service that cannot run makes and changes nothing. Then the directory for backups is locked, the
@@ -115,9 +115,6 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer d.ops.Close()
-	if err := d.checkOps(); err != nil {
-		return err
-	}
 	if o.Dev {
 		if d.options.DataDir, err = os.MkdirTemp("", "imagegend-dev-"); err != nil {
 			return err

@@ -18,10 +18,6 @@ func listen(o Options, log *slog.Logger) (*connections, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Dev && !loopback(l) {
-		l.Close()
-		return nil, fmt.Errorf("--dev serves this machine only, with a key that it prints; %s can be reached from others; use --addr 127.0.0.1:8080", o.Addr)
-	}
 	files := openFiles()
 	most, ofOne, tight := places(files, o.Concurrency)
 	if tight {

@@ -3,7 +3,6 @@ package daemon
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/pprof"
 
@@ -14,20 +13,6 @@ import (
 
 // profilesPath is where net/http/pprof expects to be: its index links to paths below it.
 const profilesPath = "/debug/pprof/"
-
-// checkOps refuses to serve operators' programs where others could listen in on their keys.
-func (d *daemon) checkOps() error {
-	switch {
-	case !d.options.OpsAdmin:
-		return nil
-	case d.ops == nil:
-		return errors.New("--ops-admin needs an address: name one with --ops-addr, such as 127.0.0.1:9090")
-	case loopback(d.ops) || d.tls != nil || len(d.options.TrustedProxies) > 0:
-		return nil
-	}
-	return fmt.Errorf("with --ops-admin, operator keys would be sent without TLS to %s, which others can reach; use --ops-addr 127.0.0.1:9090, give a certificate "+
-		"with --tls-cert, or name the proxy that speaks TLS in front of it with --trusted-proxy", d.options.OpsAddr)
-}
 
 // opsTLS returns what the address for operators speaks. On this machine, and without --ops-admin, that is plain HTTP,
 // as monitoring expects it; elsewhere it is what the service speaks.

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"crypto/tls"
-	"errors"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -25,12 +24,6 @@ func (o Options) secure() bool { return o.encrypts() || strings.HasPrefix(o.Base
 // alone: the bound on connections relies on one request at a time on each.
 func newTLS(o Options, log *slog.Logger) (*tls.Config, error) {
 	switch {
-	case (o.TLSCert == "") != (o.TLSKey == ""):
-		return nil, errors.New("--tls-cert and --tls-key belong together; give both, or neither")
-	case o.TLSCert != "" && len(o.ACMEDomains) > 0:
-		return nil, errors.New("--tls-cert and --acme-domain each name a certificate; give one of them")
-	case len(o.ACMEDomains) > 0 && o.Dev:
-		return nil, errors.New("--dev keeps nothing, and a certificate has to be kept: --acme-domain has no place beside it")
 	case len(o.ACMEDomains) > 0:
 		return o.acme(log), nil
 	case o.TLSCert == "":

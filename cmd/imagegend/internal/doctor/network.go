@@ -47,14 +47,14 @@ func address(check, addr, flag string, running bool) Finding {
 func baseURL(s config.Server) Finding {
 	f := ok("base url", "%s", s.BaseURL)
 	public, _ := url.Parse(s.BaseURL)
-	switch local := isLocal(s.Addr); {
+	switch local := config.OnThisMachine(s.Addr); {
 	// Callers on this machine send a Host that leads back here.
 	case s.BaseURL == "" && local:
 		f.Detail = "none: the service is reached on this machine only"
 	case s.BaseURL == "":
 		f.Detail = "none: the addresses of images follow the Host that each caller sends"
 		return f.but("name the public address with --base-url")
-	case public != nil && public.Scheme == "http" && !isLocal(public.Host):
+	case public != nil && public.Scheme == "http" && !config.OnThisMachine(public.Host):
 		f.Detail += ": keys and passwords travel in the clear"
 		return f.but("put a proxy with TLS in front, and give its https address as --base-url")
 	}
@@ -91,14 +91,4 @@ func list(proxies []netip.Prefix) string {
 		all = append(all, p.String())
 	}
 	return strings.Join(all, ", ")
-}
-
-// isLocal reports whether an address with a port, or a host, means this machine alone.
-func isLocal(address string) bool {
-	host := strings.Trim((&url.URL{Host: address}).Hostname(), "[]")
-	if host == "localhost" {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback()
 }

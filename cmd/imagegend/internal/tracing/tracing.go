@@ -23,23 +23,29 @@ import (
 // flushTime bounds how long the process waits at its end for the last spans to be sent.
 const flushTime = 3 * time.Second
 
-// wanted reports whether the environment names a collector. Without one nothing is set up: the exporter's own
+// disabled reports whether the environment turns traces off.
+func disabled() bool {
+	return strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none"
+}
+
+// collected reports whether the environment names a collector. Without one nothing is set up: the exporter's own
 // default, localhost:4318, would send to nobody and log errors.
-func wanted() bool {
-	if strings.EqualFold(os.Getenv("OTEL_SDK_DISABLED"), "true") || os.Getenv("OTEL_TRACES_EXPORTER") == "none" {
-		return false
-	}
+func collected() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// check refuses what the variables can ask for and this exporter cannot do. The exporter would ignore it without a
-// word.
-func check() error {
-	if e := os.Getenv("OTEL_TRACES_EXPORTER"); e != "" && e != "otlp" {
-		return fmt.Errorf("OTEL_TRACES_EXPORTER is %q; there are otlp and none", e)
-	}
+// Check refuses what the variables can ask for and this exporter cannot do. The exporter would ignore it without a
+// word. Another exporter is refused also without a collector, since it would need none; a protocol alone asks for
+// nothing. Check connects to nothing.
+func Check() error {
+	e := os.Getenv("OTEL_TRACES_EXPORTER")
 	p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
-	if p != "http/protobuf" {
+	switch {
+	case disabled():
+		return nil
+	case e != "" && e != "otlp":
+		return fmt.Errorf("OTEL_TRACES_EXPORTER is %q; traces are sent by otlp alone: write otlp, or none for no traces", e)
+	case collected() && p != "http/protobuf":
 		return fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL is %q; traces are sent with http/protobuf alone, usually to port 4318 of a collector", p)
 	}
 	return nil
@@ -49,11 +55,11 @@ func check() error {
 // Without a collector the tracer is nil. A collector that cannot be reached is no error: it is logged, and spans are
 // dropped. stop is nil only with an error, and waits flushTime at most.
 func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Tracer, stop func(), err error) {
-	if !wanted() {
-		return nil, func() {}, nil
-	}
-	if err := check(); err != nil {
+	if err := Check(); err != nil {
 		return nil, nil, err
+	}
+	if disabled() || !collected() {
+		return nil, func() {}, nil
 	}
 	to, err := otlptracehttp.New(ctx)
 	if err != nil {

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+	"github.com/spf13/cobra"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+)
+
+// pages is a trail of which each page has these rows.
+type pages struct {
+	admin.Service
+	of    [][]uint64
+	asked int
+}
+
+func (p *pages) Trail(_ context.Context, q admin.TrailQuery) (page admin.TrailPage, _ error) {
+	for _, seq := range p.of[p.asked][:min(q.Limit, len(p.of[p.asked]))] {
+		page.Rows = append(page.Rows, admin.TrailRow{Seq: seq})
+	}
+	if p.asked++; p.asked < len(p.of) {
+		page.Next = uint64(100 - p.asked)
+	}
+	return page, nil
+}
+
+// A page without rows is not the last one: the store looks at a bounded number of rows for each page.
+func TestTrailGoesOnAfterAnEmptyPage(t *testing.T) {
+	for name, test := range map[string]struct {
+		limit int
+		want  []uint64
+		asked int
+	}{
+		"all":       {0, []uint64{5, 4, 1}, 4},
+		"some":      {2, []uint64{5, 4}, 2},
+		"no others": {9, []uint64{5, 4, 1}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			s := &pages{of: [][]uint64{{}, {5, 4}, {}, {1}}}
+			c := &cobra.Command{}
+			c.SetContext(t.Context())
+			var shown []uint64
+			is.NoErr(eachTrailRow(c, s, admin.TrailQuery{}, test.limit, func(r admin.TrailRow) error {
+				shown = append(shown, r.Seq)
+				return nil
+			}))
+			is.Equal(cmp.Diff(shown, test.want), "")
+			is.Equal(s.asked, test.asked)
+		})
+	}
+}
