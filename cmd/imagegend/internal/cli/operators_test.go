@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -65,4 +66,14 @@ func TestDoctorNamesNoPackage(t *testing.T) {
 	got := imagegend(t, nil, "doctor", "--models", "fake", "--addr", "127.0.0.1:0", "--data-dir", "data")
 	is.Equal(got.code, cli.ExitError)
 	says(t, got.stdout, "fail  database       there is no database here")
+}
+
+// What a library says in several lines is one line, without its own indents.
+func TestErrorsOfADatabaseAreOneLine(t *testing.T) {
+	is := is.New(t)
+	got := imagegend(t, nil, "audit", "--database", "postgres://127.0.0.1:1/x?connect_timeout=1", "--images", "s3://b/p?endpoint=http://127.0.0.1:1")
+	is.Equal(got.code, cli.ExitError)
+	says(t, got.stderr, "imagegend: the database cannot be reached: ")
+	is.True(!strings.Contains(got.stderr, "\t"))
+	is.Equal(strings.Count(got.stderr, "\n"), 1)
 }

@@ -91,10 +91,10 @@ func usage(cmd *cobra.Command, format string, args ...any) error {
 func forPeople(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 	for i, line := range lines {
-		for _, name := range []string{"imagegen: ", "storage: ", "transfer: ", "client: "} {
+		for _, name := range []string{"imagegen: ", "storage: ", "postgres: ", "s3: ", "ledger: ", "transfer: ", "client: "} {
 			line = strings.TrimPrefix(line, name)
 		}
-		lines[i] = line
+		lines[i] = strings.TrimSpace(line)
 	}
 	return strings.Join(lines, "; ")
 }
