@@ -47,12 +47,17 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.noteUser(context.Background(), r.User)
 	m, offered := e.catalogs.current.Load().entries[r.Model]
 	why, left := e.unrunnable(r, m, offered)
-	if err := e.life.begin(); err != nil || why != "" {
+	if err := e.life.begin(); err != nil {
 		e.slots.Release(held, schedule.Finding{})
 		e.requeue(r, why, left)
-		if err == nil {
-			e.life.done()
-		}
+		return
+	}
+	if why != "" {
+		e.slots.Release(held, schedule.Finding{})
+		go func() { // it may take long, and the leases of those claimed with it run
+			defer e.life.done()
+			e.requeue(r, why, left)
+		}()
 		return
 	}
 	if r.Attempt == 1 { // further ones wait by design

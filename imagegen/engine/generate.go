@@ -251,6 +251,9 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	charging.end(0, err)
 	// After an unknown outcome the references may be needed: recovery or the next start removes them.
 	c.handedOver = err == nil || !imagegen.Definite(err)
+	if c.handedOver {
+		c.engine.uploads.BelongTo(c.record.ID, c.record.References)
+	}
 	if err == nil {
 		c.engine.observe(ctx, imagegen.EventAccepted, r, r.Charge().Credits)
 	}
@@ -258,9 +261,13 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 }
 
 // refused turns an error of accept into the answer. A ReservedError means that an equal call
-// was accepted between earlierAnswer and the commit: its answer is this one's too.
+// was accepted between earlierAnswer and the commit, by another engine on the store if both
+// are synchronous: its answer is this one's too, which waits for it as any repetition does.
 func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) {
 	if r, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+		if result, found, err := c.reserved(ctx); found || err != nil {
+			return result, err
+		}
 		return c.replay(r.Record)
 	}
 	if errors.Is(err, imagegen.ErrInsufficientCredits) {

@@ -149,6 +149,28 @@ func (e *Engine) hangUp(id imagegen.GenerationID) {
 	}
 }
 
+// endOpenCall notes how a generation ended whose call may be joined.
+func (e *Engine) endOpenCall(r imagegen.Record) {
+	if mark := e.open.end(r); mark {
+		e.markUndelivered(r)
+	}
+}
+
+// endLeftCalls looks for the end of calls whose callers have left and whose end nobody here
+// has heard of: another engine on the store may have recovered them, or the answer of the
+// store was lost. Without it an equal call could join them for ever.
+func (e *Engine) endLeftCalls(ctx context.Context) {
+	for _, id := range e.open.left() {
+		r, err := e.store.Generation(ctx, id)
+		switch {
+		case errors.Is(err, imagegen.ErrNotFound):
+			e.open.forget(id)
+		case err == nil && r.Terminal():
+			e.endOpenCall(r)
+		}
+	}
+}
+
 // markUndelivered records that nobody has received the answer. If an equal call received
 // it meanwhile, the mark is removed again.
 func (e *Engine) markUndelivered(r imagegen.Record) {

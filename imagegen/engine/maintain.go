@@ -11,7 +11,8 @@ import (
 const maintenance = time.Minute
 
 // maintain runs until ctx ends. Once a minute it records when keys were used, retries
-// failed removals, and fails, erases or forgets what has reached its age. Each step logs its
+// failed removals, catches up with what other engines on the store have ended, and fails,
+// erases or forgets what has reached its age. Each step logs its
 // own failures, and hinders none of the others.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -19,6 +20,8 @@ func (e *Engine) maintain(ctx context.Context) {
 		pause(ctx, maintenance)
 		e.flushKeyUse()
 		e.retryRemovals(ctx)
+		e.removeEndedUploads(ctx)
+		e.endLeftCalls(ctx)
 		e.failAged(ctx)
 		e.noteStoredUsers(ctx)
 		if e.cfg.Retain > 0 {

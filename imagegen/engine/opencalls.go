@@ -86,6 +86,18 @@ func (o *openCalls) joinOnly(key [32]byte) imagegen.GenerationID {
 	return c.record.ID
 }
 
+// left are the calls without a caller that have not ended, as far as is known here.
+func (o *openCalls) left() (ids []imagegen.GenerationID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for id, c := range o.byID {
+		if c.callers == 0 && !c.ended {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 func (o *openCalls) has(id imagegen.GenerationID) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

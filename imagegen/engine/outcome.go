@@ -55,9 +55,7 @@ func (e *Engine) warnUndelivered(ctx context.Context, r imagegen.Record, deliver
 func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
 	e.refusals.note(r, e.cfg.Now())
 	e.answerWaiters.tell(r.ID)
-	if mark := e.open.end(r); mark {
-		e.markUndelivered(r)
-	}
+	e.endOpenCall(r)
 	switch {
 	case r.State == imagegen.StateFailed && r.Cancelled():
 		e.observe(ctx, imagegen.EventCancelled, r, refunded(r))
@@ -116,11 +114,12 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 // files that the record, as it now is, does not name. If the other attempt has ended the
 // generation already, that is this call's answer too.
 func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
-	e.open.forget(r.ID)
 	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)
 	if now.Terminal() {
+		e.endOpenCall(now)
 		return now, nil
 	}
+	e.open.forget(r.ID)
 	return now, imagegen.ErrStale
 }
 

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
@@ -27,6 +29,32 @@ func (e *Engine) newUploads() *uploads.Uploads {
 // any other with ErrInsufficientCredits.
 func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 	return s.engine.uploads.Stage(ctx, s.user, r, name)
+}
+
+const (
+	// maxEndedUploads is how many generations are looked at in one round for whether their
+	// reference images are still needed.
+	maxEndedUploads = 500
+	// unknownFor is how long a generation that the Store does not know may still appear
+	// there: its acceptance may wait for a standby of the database.
+	unknownFor = time.Hour
+)
+
+// removeEndedUploads removes reference images whose generations have ended without a word to
+// this engine: another one on the store did the work, and removed what is stored. Here they
+// would take space, and count for their user, until the process ends.
+func (e *Engine) removeEndedUploads(ctx context.Context) {
+	looked := 0
+	for id, held := range e.uploads.Held(time.Now().Add(-maintenance)) {
+		if looked++; looked > maxEndedUploads || ctx.Err() != nil {
+			return
+		}
+		r, err := e.store.Generation(ctx, id)
+		lost := errors.Is(err, imagegen.ErrNotFound) && time.Since(held.Since) > unknownFor
+		if lost || err == nil && !r.Unsettled() {
+			e.uploads.RemoveFiles(held.Files)
+		}
+	}
 }
 
 // cannotPay reports whether a user cannot pay for the cheapest image. If the ledger does

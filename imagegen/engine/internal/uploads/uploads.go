@@ -35,10 +35,18 @@ type Uploads struct {
 	kept map[imagegen.ReferenceID]keptUpload
 }
 
-// keptUpload is what a stored file counts for its user.
+// keptUpload is what a stored file counts for its user, and what it is kept for.
 type keptUpload struct {
 	user  imagegen.UserID
 	bytes int64
+	of    imagegen.GenerationID // "": nothing yet
+	since time.Time             // when it came to belong to that
+}
+
+// Held are the files that are kept for one generation.
+type Held struct {
+	Since time.Time
+	Files []imagegen.ReferenceFile // only their identifiers
 }
 
 // Config is what Uploads work with.
@@ -86,7 +94,34 @@ func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
 func (u *Uploads) count(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.kept[id] = keptUpload{user, bytes}
+	u.kept[id] = keptUpload{user: user, bytes: bytes}
+}
+
+// BelongTo notes that files are kept for a generation that was accepted, or may have been.
+// Files that were removed meanwhile stay removed.
+func (u *Uploads) BelongTo(id imagegen.GenerationID, files []imagegen.ReferenceFile) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, f := range files {
+		if k, ok := u.kept[f.ID]; ok {
+			k.of, k.since = id, time.Now()
+			u.kept[f.ID] = k
+		}
+	}
+}
+
+// Held returns what has been kept for generations since before a time.
+func (u *Uploads) Held(before time.Time) map[imagegen.GenerationID]Held {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	all := make(map[imagegen.GenerationID]Held)
+	for id, k := range u.kept {
+		if k.of != "" && k.since.Before(before) {
+			h := all[k.of]
+			all[k.of] = Held{k.since, append(h.Files, imagegen.ReferenceFile{ID: id})}
+		}
+	}
+	return all
 }
 
 func (u *Uploads) forget(ids []imagegen.ReferenceID) {
