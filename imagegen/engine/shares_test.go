@@ -73,7 +73,7 @@ func TestShares(t *testing.T) {
 					_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
 					h.is.True(isCode(err, imagegen.ErrInsufficientCredits)) // it was asked, all the same
 				}
-				synctest.Wait()
+				time.Sleep(2 * time.Minute) // maintenance looks who is there
 				h.is.Equal(h.fillAndCount(), [2]int{test.queued, test.running})
 			})
 		})
@@ -100,6 +100,7 @@ func TestRoomForWhoComesNew(t *testing.T) {
 			_, err := h.engine.Accounts().CreateUser(t.Context(), name, "")
 			h.is.NoErr(err)
 		}
+		time.Sleep(2 * time.Minute) // maintenance looks who is there
 		h.fillAndCount()
 		began := time.Now()
 		_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
