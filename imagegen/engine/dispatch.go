@@ -53,9 +53,9 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 		return
 	}
 	if why != "" {
-		e.slots.Release(held, schedule.Finding{})
-		go func() { // it may take long, and the leases of those claimed with it run
+		go func() { // it may take long, and the leases of those claimed with it run; the slot bounds how many do so at once
 			defer e.life.done()
+			defer e.slots.Release(held, schedule.Finding{})
 			e.requeue(r, why, left)
 		}()
 		return
