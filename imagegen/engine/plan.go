@@ -78,9 +78,15 @@ func (m catalogEntry) checkCapabilities(r imagegen.Record, files attached) error
 	return refusedByProvider(m.can.Refuses(request(r, files)))
 }
 
-// checkProvider also asks the provider's method Check, if it has one.
+// checkProvider asks the provider's method Check, if it has one. It follows checkCapabilities.
 func (m catalogEntry) checkProvider(r imagegen.Record, files attached) error {
-	return refusedByProvider(imagegen.Refuses(m.Provider, request(r, files)))
+	c, ok := m.Provider.(interface {
+		Check(imagegen.ProviderRequest) error
+	})
+	if !ok {
+		return nil
+	}
+	return refusedByProvider(c.Check(request(r, files)))
 }
 
 // request is what a provider would be asked, with files of which only the number is

@@ -25,6 +25,8 @@ const (
 	longestLag = 5 * time.Minute
 	// unnoticed is how far it may be behind before the judged time is slowed down for it.
 	unnoticed = time.Second
+	// nap is how far it has to be off before a sleep of the machine may be the cause.
+	nap = 100 * time.Millisecond
 )
 
 // Clock judges a wall clock by the time that passes. It is safe for concurrent use.
@@ -60,13 +62,17 @@ func (c *Clock) Now() time.Time { return c.Read().Now }
 
 // Read reads the wall clock and judges it.
 func (c *Clock) Read() Reading {
-	wall, slept := c.readWall(), c.asleep()
+	wall := c.readWall()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last.IsZero() {
-		c.begin(wall, slept)
+		c.begin(wall, c.asleep())
 	}
-	passed := time.Since(c.at) + max(0, slept-c.slept)
+	passed, slept := time.Since(c.at), c.slept
+	if off := wall.Sub(c.last.Add(passed)); off.Abs() > nap { // asking the system takes twice as long as all the rest
+		slept = max(slept, c.asleep())
+		passed += slept - c.slept
+	}
 	now, leap := c.judge(wall, passed)
 	c.steady = c.steady.Add(passed)
 	c.set(now, slept)
