@@ -116,3 +116,31 @@ func TestBegunWorkGoesAhead(t *testing.T) {
 		})
 	}
 }
+
+// Work that is put back, however long that takes, holds up nothing that was claimed with it.
+func TestWorkPutBackHoldsUpNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faults{}
+		h := start(t, backlog(), f.use, func(c *engine.Config) { c.Concurrency = 1 })
+		saved := h.queued(imagegen.GenerateRequest{Prompt: "saved"}).ID
+		synctest.Wait()
+		fox := h.queued(imagegen.GenerateRequest{}).ID
+		now, cancel := context.WithCancel(t.Context())
+		cancel()
+		h.is.NoErr(h.engine.Stop(now))
+
+		f.failBefore(func(call string, _ int, of imagegen.Fence) error {
+			if call == "Release" && of.ID == saved {
+				time.Sleep(time.Hour)
+			}
+			return nil
+		})
+		h.cfg.Concurrency = 2
+		h.cfg.Models[0].Upstreams = []string{"another"} // which would make the saved job again
+		began := time.Now()
+		h.restart()
+		h.is.Equal(h.ended(fox).Status, imagegen.StatusSucceeded)
+		h.is.True(time.Since(began) < 5*time.Minute)
+		f.failBefore(nil)
+	})
+}
