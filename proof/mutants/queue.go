@@ -91,4 +91,8 @@ var ofQueue = []mutant{
 		file: "imagegen/engine/lifecycle.go", in: "Engine.Start",
 		edit:    replace(`l.ended`, `l.loop.Done()`),
 		catcher: by(core, "TestDrainBesideAnotherHost")},
+	{name: "put-back-in-line", breaks: "work that is put back holds up nothing that was claimed with it",
+		file: "imagegen/engine/dispatch.go", in: "Engine.launch",
+		edit:    replace(`go func() { $*body }()`, `func() { $*body }()`),
+		catcher: by(core, "TestWorkPutBackHoldsUpNothing")},
 }
