@@ -7,18 +7,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// lotsShown is how many lots a page lists: those that are spent first.
+// lotsShown is how many lots a page lists: those that are spent first. There may be thousands.
 const lotsShown = 50
 
 // creditsView is the data of credits.html.
 type creditsView struct {
 	Person  person
 	Balance imagegen.Balance
-	Held    imagegen.Credits // by generations that have not ended
-	Lots    []lotLine        // in the order in which they are spent
-	More    bool             // there are more than lotsShown
-	Spent   *spending
-	Ledger  ledgerView
+	imagegen.Holdings
+	Spent  *spending
+	Ledger ledgerView
 }
 
 // ledgerView is the data of the template "ledger".
@@ -29,19 +27,13 @@ type ledgerView struct {
 	Pager pager
 }
 
-// lotLine is a lot as its owner sees it.
-type lotLine struct{ imagegen.Lot }
-
-// Reason is the reference of the lot's grant, if somebody entered one.
-func (l lotLine) Reason() string { return reference(l.Ref) }
-
 // credits shows the person's own account: balance, lots, what was spent, and the ledger.
 func (c *Console) credits(p *page) (err error) {
 	v := creditsView{Person: p.person}
 	if v.Balance, err = p.service().Balance(p.context()); err != nil {
 		return err
 	}
-	if err := c.lots(p, &v); err != nil {
+	if v.Holdings, err = c.cfg.Ledger.Holdings(p.context(), p.person.ID, lotsShown); err != nil {
 		return err
 	}
 	if v.Spent, err = c.spending(p); err != nil {
@@ -54,16 +46,6 @@ func (c *Console) credits(p *page) (err error) {
 	return p.render("credits", v)
 }
 
-// lots fills in the lots, of which it lists only the first: there may be thousands.
-func (c *Console) lots(p *page, v *creditsView) error {
-	holdings, err := c.cfg.Ledger.Holdings(p.context(), p.person.ID, lotsShown)
-	for _, l := range holdings.Lots {
-		v.Lots = append(v.Lots, lotLine{l})
-	}
-	v.Held, v.More = holdings.Held, holdings.More
-	return err
-}
-
 // ledger returns the page of a user's ledger that the address asks for.
 func (c *Console) ledger(p *page, u imagegen.UserID) (v ledgerView, err error) {
 	before, err := cursor(p.r.URL.Query().Get("before"))
@@ -71,11 +53,15 @@ func (c *Console) ledger(p *page, u imagegen.UserID) (v ledgerView, err error) {
 		return v, err
 	}
 	lines, after, err := c.ledgerLines(p.context(), u, before)
-	next := ""
-	if after != 0 {
-		next = strconv.FormatUint(after, 10)
+	return ledgerView{Lines: lines, Pager: p.pager("before", toCursor(after)).at("ledger")}, err
+}
+
+// toCursor is the cursor in an address that leads to a number; "" for 0, which means that there are no more.
+func toCursor(n uint64) string {
+	if n == 0 {
+		return ""
 	}
-	return ledgerView{Lines: lines, Pager: p.pager("before", next).at("ledger")}, err
+	return strconv.FormatUint(n, 10)
 }
 
 // cursor parses the number of an entry or of a row in an address; "" is 0, which means from the newest.

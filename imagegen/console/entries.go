@@ -167,6 +167,3 @@ func (l ledgerLine) Amount() string {
 	}
 	return credits(l.Change())
 }
-
-// Reason is the reference of a grant or a revocation, if somebody entered one.
-func (l ledgerLine) Reason() string { return reference(l.Ref) }

@@ -109,11 +109,8 @@ func (f *form) day(name string) time.Time {
 
 // searchModels are the models to choose from: those on offer and, though it may be gone, the chosen one.
 func (c *Console) searchModels(ctx context.Context, asked string) ([]option, error) {
-	models, err := c.cfg.Engine.Models(ctx)
-	all := []option{{"", "All models"}}
-	for _, m := range models {
-		all = append(all, option{m.ID, m.ID})
-	}
+	models, err := c.models(ctx)
+	all := append([]option{{"", "All models"}}, models...)
 	if !slices.ContainsFunc(all, func(o option) bool { return o.Value == asked }) {
 		all = append(all, option{asked, asked})
 	}

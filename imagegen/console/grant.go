@@ -17,9 +17,9 @@ import (
 // oncePrefix begins a reference that the console generated, so that it is not shown as if somebody had entered it.
 const oncePrefix = "console-"
 
-// onceToken returns a reference for a form. With it a grant that is sent twice, by a reload or a second press of the
+// formToken returns a reference for a form. With it a form that is sent twice, by a reload or a second press of the
 // button, counts once.
-func onceToken() string { return oncePrefix + rand.Text() }
+func formToken() string { return oncePrefix + rand.Text() }
 
 // grant grants credits to a user. A reference that already stands for a grant of the same terms is no mistake: the
 // page says that it was granted before. One that stands for something else is a fault of the form.
@@ -117,5 +117,5 @@ func (f *form) usedBefore(name, outcome string) {
 		return
 	}
 	f.addFormFault("This form was sent before, for another grant or revocation, and that one stands. Send it again if you mean one more.")
-	f.values.Set("once", onceToken())
+	f.values.Set("once", formToken())
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -26,11 +27,22 @@ func (c *Console) image(p *page) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	// ServeContent answers ranges and conditional requests, of which Honoured leaves only the sensible ones.
-	p.imageHeader(string(id), f)
-	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
-	return nil
+	return p.serveImage(string(id), f)
+}
+
+// thumbnail serves a small copy of one of the person's images, or the image itself if there is no copy: the engine
+// makes copies only if it is set up for them, and then after the settlement. An image of another user is not found
+// either way.
+func (c *Console) thumbnail(p *page) error {
+	id := imagegen.ImageID(p.r.PathValue("image"))
+	f, err := p.service().OpenThumbnail(p.context(), id)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return c.image(p)
+	}
+	if err != nil {
+		return err
+	}
+	return p.serveImage("thumbnail-"+string(id), f)
 }
 
 // sentImage serves a reference that was sent with a generation, while the service keeps it.
@@ -54,9 +66,10 @@ func (p *page) sentImage(name string) error {
 	return err
 }
 
-// imageHeader sets the header of an image, whose bytes never change. The policy keeps a browser from treating them as
-// a page, whatever they are. It may cache them for a year, but no proxy may.
-func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
+// serveImage answers with an image, whose bytes never change, and closes it. The policy keeps a browser from treating
+// them as a page, whatever they are. It may cache them for a year, but no proxy may.
+func (p *page) serveImage(name string, f *imagegen.ImageFile) error {
+	defer f.Close()
 	p.begun = true
 	p.about, _ = f.ID.Generation()
 	h := p.w.Header()
@@ -65,4 +78,7 @@ func (p *page) imageHeader(name string, f *imagegen.ImageFile) {
 	h.Set("ETag", `"`+f.ETag+`"`)
 	h.Set("Cache-Control", "private, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	// ServeContent answers ranges and conditional requests, of which Honoured leaves only the sensible ones.
+	http.ServeContent(p.w, byterange.Honoured(p.r), "", f.CreatedAt, f)
+	return nil
 }

@@ -39,7 +39,7 @@ type invitationView struct {
 }
 
 func (c *Console) invitationForm(p *page) error {
-	_, u, err := c.invited(p)
+	_, u, err := c.invited(p, p.invitationHash())
 	if err != nil {
 		return p.invalidLink(err)
 	}
@@ -49,7 +49,7 @@ func (c *Console) invitationForm(p *page) error {
 // acceptInvitation sets the chosen password and signs the user in. A user who had a password is told when that was set:
 // if somebody else used a link meanwhile, they find out.
 func (c *Console) acceptInvitation(p *page) error {
-	i, u, err := c.invited(p)
+	i, u, err := c.invited(p, p.invitationHash())
 	if err != nil {
 		return p.invalidLink(err)
 	}
@@ -77,10 +77,10 @@ func (c *Console) acceptInvitation(p *page) error {
 	return p.invalidLink(p.accept(i, u, hash, said))
 }
 
-// invited returns the invitation that the address names, and the user who is invited. ErrNotFound: there is none, it
-// has expired, or the user is disabled.
-func (c *Console) invited(p *page) (account.Invitation, imagegen.User, error) {
-	i, err := c.cfg.Logins.Invitation(p.context(), p.invitationHash(), p.now)
+// invited returns the invitation with a hash, and the user who is invited. ErrNotFound: there is none, it has expired,
+// or the user is disabled.
+func (c *Console) invited(p *page, hash [32]byte) (account.Invitation, imagegen.User, error) {
+	i, err := c.cfg.Logins.Invitation(p.context(), hash, p.now)
 	if err != nil {
 		return i, imagegen.User{}, err
 	}

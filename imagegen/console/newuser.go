@@ -43,10 +43,7 @@ func (c *Console) createUser(p *page) error {
 	role, expires := f.invited(p.now)
 	var u imagegen.User
 	if f.valid() {
-		u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
-		if errors.Is(err, imagegen.ErrExists) {
-			f.addFault("name", "There is a user of this name already. Choose another.")
-		} else if err = f.refuse("name", err); err != nil {
+		if u, err = c.addUser(p, f); err != nil {
 			return err
 		}
 	}
@@ -54,6 +51,16 @@ func (c *Console) createUser(p *page) error {
 		return p.renderStatus(http.StatusUnprocessableEntity, "user-new", newUserView{f, roles, days})
 	}
 	return c.showLink(p, u, role, expires)
+}
+
+// addUser creates the user that a form names. A name that is taken, or cannot be one, becomes a fault.
+func (c *Console) addUser(p *page, f *form) (imagegen.User, error) {
+	u, err := c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
+	if errors.Is(err, imagegen.ErrExists) {
+		f.addFault("name", "There is a user of this name already. Choose another.")
+		return u, nil
+	}
+	return u, f.refuse("name", err)
 }
 
 // inviteUser makes a new link for an existing user, which replaces an earlier one.

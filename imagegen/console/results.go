@@ -1,7 +1,6 @@
 package console
 
 import (
-	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -128,9 +127,6 @@ func usual(gs []imagegen.Generation, model string) time.Duration {
 func (c *Console) resultAddress(id imagegen.GenerationID) string {
 	return c.path("playground") + "?result=" + string(id) + "#result"
 }
-
-// formToken returns a new token for a form: see formRequest.fillDefaults.
-func formToken() string { return "console-" + rand.Text() }
 
 // showResult answers a script with a generation as the result. If the request says what the page shows of it (seen),
 // the answer is held back until that has changed, for as long as the page allows (wait) but at most maxHold; then it

@@ -3,8 +3,6 @@ package console
 import (
 	"net/http"
 	"strings"
-
-	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // access says who may open a route. The values are ordered: each asks for no less than the one before.
@@ -150,5 +148,5 @@ func (a access) allows(p person) bool {
 	case signedIn, typing:
 		return p.known()
 	}
-	return p.known() && p.Role == account.RoleOperator
+	return p.Operator()
 }

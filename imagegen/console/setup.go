@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -97,13 +96,6 @@ func (c *Console) createFirstOperator(p *page, f *form) (u imagegen.User, hash s
 	if hash, err = c.passwords.Hash(p.context(), chosen); err != nil {
 		return u, "", err
 	}
-	u, err = c.cfg.Engine.Accounts().CreateUser(p.context(), f.Value("name"), "")
-	if errors.Is(err, imagegen.ErrExists) {
-		f.addFault("name", "There is a user of this name already. Choose another.")
-		return u, "", nil
-	}
-	if err != nil {
-		err = f.refuse("name", err)
-	}
+	u, err = c.addUser(p, f)
 	return u, hash, err
 }

@@ -40,7 +40,7 @@ func signInLinkHash(token string) [32]byte { return sha256.Sum256([]byte("entry 
 
 // signInLinkForm shows a button instead of signing in at once: programs that preview links must not use one up.
 func (c *Console) signInLinkForm(p *page) error {
-	_, u, err := c.signInInvitation(p)
+	_, u, err := c.invited(p, signInLinkHash(p.r.PathValue("token")))
 	if err != nil {
 		return p.invalidLink(err)
 	}
@@ -50,7 +50,7 @@ func (c *Console) signInLinkForm(p *page) error {
 // useSignInLink signs the user of a link in. The sign-in counts as unconfirmed: whoever has the link has not proved
 // their identity, so actions that ask for a password still do.
 func (c *Console) useSignInLink(p *page) error {
-	i, u, err := c.signInInvitation(p)
+	i, u, err := c.invited(p, signInLinkHash(p.r.PathValue("token")))
 	if err != nil {
 		return p.invalidLink(err)
 	}
@@ -65,18 +65,4 @@ func (c *Console) useSignInLink(p *page) error {
 		return p.invalidLink(err)
 	}
 	return p.admit(pendingSignIn{user: u.ID, password: login.Password, next: c.cfg.Path})
-}
-
-// signInInvitation returns the link that the address names, and the user whom it signs in. ErrNotFound: there is no
-// such link, it has expired, or the user is disabled.
-func (c *Console) signInInvitation(p *page) (i account.Invitation, u imagegen.User, err error) {
-	i, err = c.cfg.Logins.Invitation(p.context(), signInLinkHash(p.r.PathValue("token")), p.now)
-	if err != nil {
-		return i, u, err
-	}
-	u, err = c.cfg.Engine.Accounts().User(p.context(), i.User)
-	if err == nil && !u.DisabledAt.IsZero() {
-		err = imagegen.ErrNotFound
-	}
-	return i, u, err
 }

@@ -37,16 +37,19 @@ func (c *Console) spending(p *page) (*spending, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The chart wants the days in order, the table newest first.
-	days := daysOf(usage)
-	s := &spending{Count: n, Periods: p.periods(n), Chart: newChart(ofCredits, from, n, days)}
-	for _, d := range days {
+	s := &spending{Count: n, Periods: p.periods(n)}
+	for _, u := range usage {
+		if u.Spent == 0 {
+			continue
+		}
+		d := day{u.Day, int64(u.Spent)}
+		s.Days = append(s.Days, d)
 		if s.Total += d.Amount; d.Amount >= s.Most.Amount {
 			s.Most = d
 		}
 	}
-	slices.Reverse(days)
-	s.Days = days
+	s.Chart = newChart(ofCredits, from, n, s.Days) // the chart wants the days in order, the table newest first
+	slices.Reverse(s.Days)
 	s.Uses, err = c.uses(p, imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByModel, imagegen.UsageByKey}})
 	return s, err
 }
@@ -75,16 +78,6 @@ func (c *Console) uses(p *page, q imagegen.UsageQuery) ([]use, error) {
 		all[i] = use{rows[i], names[rows[i].Key]}
 	}
 	return all, nil
-}
-
-// daysOf returns the days on which something was spent.
-func daysOf(usage []imagegen.Usage) (days []day) {
-	for _, u := range usage {
-		if u.Spent > 0 {
-			days = append(days, day{u.Day, int64(u.Spent)})
-		}
-	}
-	return days
 }
 
 // periods returns links to the same page with another number of days.

@@ -23,7 +23,7 @@ type systemView struct {
 // chargeLine is an open charge with its user's name.
 type chargeLine struct {
 	OpenCharge
-	Name string // the identifier, if the user is not known here
+	Name string // "": the user is not known here
 	Age  string
 }
 
@@ -57,13 +57,8 @@ func (c *Console) system(p *page) error {
 	return p.render("system", v)
 }
 
-// chargeLine looks up the user's name. A user who cannot be read is no reason to hide the charge.
 func (c *Console) chargeLine(p *page, o OpenCharge) chargeLine {
-	l := chargeLine{o, string(o.User), span(p.now.Sub(o.Since))}
-	if u, err := c.cfg.Engine.Accounts().User(p.context(), o.User); err == nil {
-		l.Name = u.Name // a program that embeds the engine may have users that it does not know
-	}
-	return l
+	return chargeLine{o, c.nameOf(p.context(), o.User), span(p.now.Sub(o.Since))}
 }
 
 // systemView returns what both the page and the fragment with the audit need.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -45,14 +44,14 @@ func (c *Console) trail(p *page) error {
 		return err
 	}
 	v.Narrow = query.Actor != "" || query.Act != "" || query.Target != "" || !query.Since.IsZero()
-	rows, next, err := findRows(p.context(), trail, query)
+	found, err := findRows(p.context(), trail, query)
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
+	for _, r := range found.Rows {
 		v.Lines = append(v.Lines, trailLine{r, c.nameOf(p.context(), r.User)})
 	}
-	v.Pager = p.pager("before", next)
+	v.Pager = p.pager("before", toCursor(found.Next))
 	return p.render("trail", v)
 }
 
@@ -72,19 +71,12 @@ func (c *Console) trailQuery(p *page, f *form) (account.TrailQuery, error) {
 }
 
 // findRows returns a page that has rows, unless there are no more. A store may answer with an empty page after it has
-// looked at many rows that do not match; then findRows goes on. next is the cursor of the next page; "": there is
-// none.
-func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuery) (rows []account.TrailRow, next string, err error) {
+// looked at many rows that do not match; then findRows goes on.
+func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuery) (account.TrailPage, error) {
 	for {
 		found, err := trail.Trail(ctx, q)
-		if err != nil {
-			return nil, "", err
-		}
-		if next = ""; found.Next != 0 {
-			next = strconv.FormatUint(found.Next, 10)
-		}
-		if len(found.Rows) > 0 || found.Next == 0 {
-			return found.Rows, next, nil
+		if err != nil || len(found.Rows) > 0 || found.Next == 0 {
+			return found, err
 		}
 		q.Before = found.Next
 	}

@@ -71,10 +71,10 @@ func (c *Console) showUser(p *page, status int, u imagegen.User, forms userForms
 // complete fills in the forms that were not sent, with the present values.
 func (v *userView) complete() {
 	if v.Grant == nil {
-		v.Grant = filled("once", onceToken())
+		v.Grant = filled("once", formToken())
 	}
 	if v.Revoke == nil {
-		v.Revoke = filled("once", onceToken())
+		v.Revoke = filled("once", formToken())
 	}
 	if v.Type == nil {
 		v.Type = filled("type", v.User.AccountType)
@@ -106,28 +106,28 @@ func (c *Console) setAccountType(p *page) error {
 
 // confirmDisable asks first, since a user who is disabled cannot be enabled again.
 func (c *Console) confirmDisable(p *page) error {
-	u, err := c.userAt(p)
+	u, err := c.otherAt(p)
 	if err != nil {
 		return err
-	}
-	if u.ID == p.person.ID {
-		return errDisableSelf
 	}
 	return p.render("user-disable", u)
 }
 
-// errDisableSelf keeps an operator from locking themselves out, maybe as the last one.
-var errDisableSelf = imagegen.Invalid("you cannot disable yourself; another operator can")
+// otherAt is userAt, and keeps an operator from locking themselves out, maybe as the last one.
+func (c *Console) otherAt(p *page) (imagegen.User, error) {
+	u, err := c.userAt(p)
+	if err == nil && u.ID == p.person.ID {
+		err = imagegen.Invalid("you cannot disable yourself; another operator can")
+	}
+	return u, err
+}
 
 // disableUser disables a user for good: their keys and sign-ins end. The keys come first, in the store's own
 // transaction; sign-ins that could not be ended would be refused anyway, since identify checks the user.
 func (c *Console) disableUser(p *page) error {
-	u, err := c.userAt(p)
+	u, err := c.otherAt(p)
 	if err != nil {
 		return err
-	}
-	if u.ID == p.person.ID {
-		return errDisableSelf
 	}
 	if err := c.cfg.Engine.Accounts().DisableUser(p.context(), u.ID); err != nil {
 		return err

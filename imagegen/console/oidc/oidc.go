@@ -7,6 +7,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -255,8 +256,7 @@ func (p *Provider) externalIdentity(token *oidc.IDToken) (who console.ExternalId
 	if err := errors.Join(token.Claims(&c), token.Claims(&all)); err != nil {
 		return who, imagegen.Invalid("the token of %s cannot be read", p.config.Name)
 	}
-	names := []string{c.PreferredUsername, c.Email, c.Name, token.Subject}
-	who = console.ExternalIdentity{Subject: token.Subject, Name: names[slices.IndexFunc(names, func(n string) bool { return n != "" })]}
+	who = console.ExternalIdentity{Subject: token.Subject, Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
 	if p.config.RoleClaim != "" {
 		who.Role = account.RoleUser
 		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {
