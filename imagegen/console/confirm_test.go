@@ -1,34 +1,21 @@
 package console_test
 
 import (
-	"html"
 	"net/http"
-	"regexp"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen/account"
-	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 const nothingDone = "Nothing has been done yet."
 
-var waiting = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
-
-// kept are the names and values of the form that waits in a page, in turn.
-func kept(a answer) (pairs []string) {
-	for _, m := range waiting.FindAllStringSubmatch(a.body, -1) {
-		pairs = append(pairs, html.UnescapeString(m[1]), html.UnescapeString(m[2]))
-	}
-	return pairs
-}
-
 // confirm sends the form that waits with a password.
 func (v *visitor) confirm(path string, a answer, password string) answer {
 	v.Helper()
-	return v.post(path, append(kept(a), "confirm_password", password)...)
+	return v.post(path, append(a.kept(), "confirm_password", password)...)
 }
 
 // What lasts is asked about again five minutes after the sign-in; what was entered is kept, and done once the
@@ -40,12 +27,12 @@ func TestConfirm(t *testing.T) {
 	a := v.post("keys", "name", `"scripts" & <more>`, "life", "30")
 	s.is.Equal(a.StatusCode, http.StatusForbidden)
 	s.is.True(a.has(nothingDone, `action="/console/keys"`, `href="/console/keys">Cancel`))
-	s.is.Equal(cmp.Diff([]string{"life", "30", "name", `"scripts" & <more>`}, kept(a)), "")
+	s.is.Equal(cmp.Diff([]string{"life", "30", "name", `"scripts" & <more>`}, a.kept()), "")
 
 	wrong := v.confirm("keys", a, "not the password")
 	s.is.Equal(wrong.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(wrong.has(nothingDone, "This is not your present password.") && !wrong.has("not the password"))
-	s.is.Equal(cmp.Diff(kept(a), kept(wrong)), "")
+	s.is.Equal(cmp.Diff(a.kept(), wrong.kept()), "")
 	s.is.True(v.confirm("keys", a, "").has("This is not your present password.")) // left empty, it is asked for again
 	ks, err := s.Accounts().Keys(t.Context(), v.user.ID)
 	s.is.NoErr(err)
@@ -94,10 +81,8 @@ func TestConfirmAfterALink(t *testing.T) {
 		s := open(t)
 		u := s.newcomer("alice")
 		s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: u.ID, Role: account.RoleUser, Password: password}))
-		path, err := console.SignInLink(t.Context(), s.config.Logins, u.ID, account.RoleUser, s.clock.Now().Add(time.Hour))
-		s.is.NoErr(err)
 		v := s.visitor()
-		s.is.Equal(v.post(path).redirected(), "/console/")
+		s.is.Equal(v.post(s.entry(u)).redirected(), "/console/")
 		s.is.Equal(v.post("keys", "name", "k", "life", "never").StatusCode, want)
 	}
 }

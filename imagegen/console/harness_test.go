@@ -2,10 +2,12 @@ package console_test
 
 import (
 	"crypto/sha256"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -75,8 +77,7 @@ func openOver(t *testing.T, alter func(*engine.Config), change ...func(*console.
 // user adds a user who signs in with secret.
 func (s *site) user(name string, role account.Role) imagegen.User {
 	s.Helper()
-	u, err := s.Accounts().CreateUser(s.Context(), name, "")
-	s.is.NoErr(err)
+	u := s.newcomer(name)
 	s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: role, Password: hashed, ChangedAt: s.clock.Now()}))
 	return u
 }
@@ -142,6 +143,18 @@ func (a answer) redirected() string {
 	}
 	return a.Header.Get("Location")
 }
+
+// next is where a link to the next page leads; "": there is none.
+func (a answer) next() string {
+	m := further.FindStringSubmatch(a.body)
+	if m == nil {
+		return ""
+	}
+	path, _, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+	return path
+}
+
+var further = regexp.MustCompile(`href="([^"]*)" rel="next"`)
 
 // get fetches a page; its path lies below the console's, unless it begins with a slash.
 func (v *visitor) get(path string, header ...string) answer {

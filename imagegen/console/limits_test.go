@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // keyNamed is a user's key of a name.
@@ -56,9 +55,7 @@ func TestLimitsOfAUsersKey(t *testing.T) {
 	v := s.signedIn("alice")
 	v.key("ci")
 	k := s.keyNamed(v.user.ID, "ci")
-	o := s.visitor()
-	s.user("olivia", account.RoleOperator)
-	o.post("signin", "name", "olivia", "password", secret).redirected()
+	o := s.operator()
 	page := "users/" + string(v.user.ID) + "/keys/" + string(k.ID) + "/limits"
 	s.is.True(o.get("users/" + string(v.user.ID)).has(`href="/console/` + page + `"`))
 	s.is.True(o.get(page).has("Limits of “ci” of alice"))

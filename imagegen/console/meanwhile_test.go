@@ -51,14 +51,9 @@ func TestPasswordChangedMeanwhile(t *testing.T) {
 func TestSetUpAfterTheOperatorIsDisabled(t *testing.T) {
 	s := open(t)
 	olivia := s.user("olivia", account.RoleOperator)
-	link := func() string {
-		path, err := console.SetupLink(t.Context(), s.DB, s.clock.Now().Add(time.Hour))
-		s.is.NoErr(err)
-		return path
-	}
-	s.is.Equal(link(), "")
+	s.is.Equal(s.setup(), "")
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), olivia.ID))
-	s.is.True(link() != "")
+	s.is.True(s.setup() != "")
 }
 
 // A user's keys are all read for a page: there is an end to them.
@@ -80,12 +75,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 	for _, begin := range []string{"POST /console/signout", "POST /console/signin", "GET /console/signin", "POST /console/nothing"} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			browser, server := net.Pipe()
-			listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
-			listener.conn <- server
-			serving := &http.Server{Handler: s.Console}
-			go serving.Serve(listener)
-			defer serving.Close()
+			browser := s.dial(t)
 			began := time.Now()
 			_, err := fmt.Fprintf(browser, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\n", begin)
 			is.NoErr(err)
@@ -104,12 +94,7 @@ func TestAnswerThatNobodyReads(t *testing.T) {
 	for _, path := range []string{"/console/", "/console/signin"} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			browser, server := net.Pipe()
-			listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
-			listener.conn <- server
-			serving := &http.Server{Handler: s.Console}
-			go serving.Serve(listener)
-			defer serving.Close()
+			browser := s.dial(t)
 			began := time.Now()
 			browser.SetWriteDeadline(began.Add(time.Hour)) // else a connection that is never closed hangs the test
 			var err error
@@ -119,6 +104,17 @@ func TestAnswerThatNobodyReads(t *testing.T) {
 			is.True(time.Since(began) <= 6*time.Minute)
 		})
 	}
+}
+
+// dial returns a browser's end of a connection that the console serves until the end of the test.
+func (s *site) dial(t *testing.T) net.Conn {
+	browser, server := net.Pipe()
+	listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+	listener.conn <- server
+	serving := &http.Server{Handler: s.Console}
+	go serving.Serve(listener)
+	t.Cleanup(func() { serving.Close() })
+	return browser
 }
 
 // once is a listener with one connection.

@@ -98,26 +98,13 @@ func TestNoWayAroundThePasskey(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
 	d := v.make("laptop")
-	expires := s.clock.Now().Add(time.Hour)
-	link := func(make func() (string, error)) string {
-		path, err := make()
-		s.is.NoErr(err)
-		return path
-	}
-	ways := map[string]func(in *visitor) answer{
-		"password": func(in *visitor) answer { return in.signIn("alice") },
-		"sign-in link": func(in *visitor) answer {
-			return in.post(link(func() (string, error) {
-				return console.SignInLink(t.Context(), s.config.Logins, v.user.ID, account.RoleUser, expires)
-			}))
-		},
+	for name, way := range map[string]func(in *visitor) answer{
+		"password":     func(in *visitor) answer { return in.signIn("alice") },
+		"sign-in link": func(in *visitor) answer { return in.post(s.entry(v.user)) },
 		"new password": func(in *visitor) answer {
-			return in.post(link(func() (string, error) {
-				return console.InvitationLink(t.Context(), s.config.Logins, v.user.ID, account.RoleUser, expires)
-			}), "password", secret, "again", secret)
+			return in.post(s.invite(v.user, account.RoleUser), "password", secret, "again", secret)
 		},
-	}
-	for name, way := range ways {
+	} {
 		in := s.visitor()
 		a := way(in)
 		if in.in() || !a.has("Use your passkey") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // sample is the code in a language that a page or a part of one shows.
@@ -19,8 +20,8 @@ func (a answer) sample(language string) string {
 
 // The preview follows the form: the cost, what stands in its way, and the request in code. It costs nothing.
 func TestPreview(t *testing.T) {
-	spool, over := watched()
-	s := openOver(t, over)
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, spool.Watch)
 	v := s.signedIn("alice")
 	v.grant(3)
 	for name, c := range map[string]struct {
@@ -48,8 +49,8 @@ func TestPreview(t *testing.T) {
 					t.Errorf("%s is not in\n%.2000s", says, text)
 				}
 			}
-			if now, _ := spool.count(); now != 0 {
-				t.Errorf("%d files are left", now)
+			if spool.Held() != 0 {
+				t.Errorf("%d files are left", spool.Held())
 			}
 		})
 	}

@@ -184,8 +184,8 @@ func TestConfirmByTheProvider(t *testing.T) {
 	at.Lie(func(map[string]any) {})
 	a := v.get(v.goes(ask()))
 	s.is.True(a.has(`action="/console/keys"`))
-	s.is.True(slices.Equal(kept(a), []string{"life", "never", "name", "script"}))
-	s.is.True(v.post("keys", kept(a)...).redirected() != "")
+	s.is.True(slices.Equal(a.kept(), []string{"life", "never", "name", "script"}))
+	s.is.True(v.post("keys", a.kept()...).redirected() != "")
 }
 
 // Without a provider there is no way to one.

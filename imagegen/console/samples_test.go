@@ -10,8 +10,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"image"
-	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -146,9 +144,7 @@ func serve(t *testing.T) served {
 	for _, name := range s.files {
 		is.NoErr(os.WriteFile(filepath.Join(s.dir, name), picture(20, 20), 0o600))
 	}
-	var mask bytes.Buffer
-	is.NoErr(png.Encode(&mask, image.NewNRGBA(image.Rect(0, 0, 20, 20))))
-	is.NoErr(os.WriteFile(filepath.Join(s.dir, "mask.png"), mask.Bytes(), 0o600))
+	is.NoErr(os.WriteFile(filepath.Join(s.dir, "mask.png"), transparent(t, 20, 20), 0o600))
 	return s
 }
 

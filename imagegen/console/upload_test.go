@@ -10,12 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // file is a reference image as it is sent.
@@ -46,60 +46,21 @@ func (v *visitor) postFiles(path string, files []file, pairs ...string) answer {
 	return v.do(http.MethodPost, path, bytes.NewReader(body), "Content-Type", contentType, "Sec-Fetch-Site", "same-origin")
 }
 
-// watchedSpool knows what lies in a spool.
-type watchedSpool struct {
+// announced is a spool that tells of each file that begins to come.
+type announced struct {
 	imagegen.Spool
-	mu   sync.Mutex
-	held map[imagegen.ReferenceID]bool
-	most int
-	came chan struct{} // a value for each file that begins to come
+	came chan struct{}
 }
 
-func (w *watchedSpool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
-	w.came <- struct{}{}
-	err := w.Spool.Stage(ctx, id, r)
-	if err == nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.held[id] = true
-		w.most = max(w.most, len(w.held))
-	}
-	return err
-}
-
-func (w *watchedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, id := range ids {
-		delete(w.held, id)
-	}
-	return w.Spool.Remove(ctx, ids...)
-}
-
-// count returns how many files there are, and how many there were at most since the last count.
-func (w *watchedSpool) count() (now, most int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	most, w.most = w.most, 0
-	return len(w.held), most
-}
-
-// watched puts a watchedSpool before the storage's own.
-func watched(more ...func(*engine.Config)) (*watchedSpool, func(*engine.Config)) {
-	w := &watchedSpool{held: map[imagegen.ReferenceID]bool{}, came: make(chan struct{}, 1000)}
-	return w, func(c *engine.Config) {
-		w.Spool = c.Store.(imagegen.Spool)
-		c.Spool = w
-		for _, m := range more {
-			m(c)
-		}
-	}
+func (a announced) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	a.came <- struct{}{}
+	return a.Spool.Stage(ctx, id, r)
 }
 
 // References are used once, and then they are gone.
 func TestReferences(t *testing.T) {
-	spool, over := watched()
-	s := openOver(t, over)
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, spool.Watch)
 	v := s.signedIn("alice")
 	v.grant(10)
 	files := []file{{"a.png", picture(20, 20)}, {`c:\fox "1".png`, picture(21, 20)}, {"", nil}} // the last: a field left empty
@@ -107,28 +68,26 @@ func TestReferences(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusSeeOther)
 	g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
 	s.is.Equal(g.ReferenceCount, 2)
-	now, most := spool.count()
-	s.is.Equal([]int{now, most}, []int{0, 2})
+	s.is.Equal([]int{spool.Held(), spool.Staged()}, []int{0, 2})
 	s.is.Equal(v.get("generations/" + string(g.ID)).facts()["References"], "2")
 
 	again := v.postFiles("playground", files, small("token", "t")...) // the same once more is the same generation
 	s.is.Equal(again.redirected(), a.redirected())
-	now, most = spool.count()
-	s.is.Equal([]int{now, most}, []int{0, 2})
+	s.is.Equal([]int{spool.Held(), spool.Staged()}, []int{0, 4})
 	other := v.postFiles("playground", files[:1], small("token", "t")...)
 	s.is.Equal(other.StatusCode, http.StatusConflict)
 	s.is.True(other.has("Choose the images again"))
-	now, _ = spool.count()
-	s.is.Equal(now, 0)
+	s.is.Equal(spool.Held(), 0)
 }
 
 // Whatever is wrong with the files, or beside them, nothing is charged and none of them stays.
 func TestUnfitReferences(t *testing.T) {
 	two := 2
-	spool, over := watched(func(c *engine.Config) {
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, func(c *engine.Config) {
+		spool.Watch(c)
 		c.Models = append(c.Models, engine.Model{ID: "few", Provider: c.Models[0].Provider, MaxReferences: &two, Credits: c.Models[0].Credits})
 	})
-	s := openOver(t, over)
 	v := s.signedIn("alice")
 	v.grant(3)
 	good := file{"fox.png", picture(20, 20)}
@@ -169,6 +128,7 @@ func TestUnfitReferences(t *testing.T) {
 			for name, value := range pairs {
 				all = append(all, name, value)
 			}
+			before := spool.Staged()
 			a := v.postFiles("playground", c.files, all...)
 			if a.StatusCode != c.status || !strings.HasPrefix(a.fault("reference_image"), c.fault) || (c.fault == "") != (a.fault("reference_image") == "") {
 				t.Errorf("%s; %q", a.Status, a.fault("reference_image"))
@@ -176,8 +136,8 @@ func TestUnfitReferences(t *testing.T) {
 			if a.StatusCode != http.StatusBadRequest && (a.entered()["prompt"] != pairs["prompt"] || a.entered()["width"] != "64" || !a.has("Choose the images again") && pairs["model"] == "") {
 				t.Errorf("what was entered is lost: %.60q", a.entered())
 			}
-			if now, most := spool.count(); now != 0 || most == 0 && c.status != http.StatusBadRequest {
-				t.Errorf("%d files are left of %d", now, most)
+			if staged := spool.Staged() - before; spool.Held() != 0 || staged == 0 && c.status != http.StatusBadRequest {
+				t.Errorf("%d files are left of %d", spool.Held(), staged)
 			}
 		})
 	}
@@ -192,8 +152,8 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // A file that is too large does not lose what else was entered.
 func TestLargeReference(t *testing.T) {
-	spool, over := watched()
-	s := openOver(t, over)
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, spool.Watch)
 	v := s.signedIn("alice")
 	v.grant(10)
 	contentType, body := formOf([]file{{"small.png", picture(20, 20)}, {"large.png", []byte("FILE")}}, small()...)
@@ -203,8 +163,7 @@ func TestLargeReference(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.Equal(a.fault("reference_image"), "large.png is larger than 52428800 bytes (50 MiB).")
 	s.is.Equal(a.entered()["prompt"], "a fox")
-	now, most := spool.count()
-	s.is.Equal([]int{now, most}, []int{0, 1})
+	s.is.Equal([]int{spool.Held(), spool.Staged()}, []int{0, 1})
 	s.is.Equal(v.balance(), imagegen.Credits(10))
 }
 
@@ -224,8 +183,8 @@ func (f *failing) Read(p []byte) (int, error) {
 
 // A form that cannot be read is refused, with what to do, and no file of it stays.
 func TestUnreadableForm(t *testing.T) {
-	spool, over := watched()
-	s := openOver(t, over)
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, spool.Watch)
 	v := s.signedIn("alice")
 	v.grant(10)
 	contentType, body := formOf([]file{{"a.png", picture(20, 20)}, {"b.png", picture(21, 20)}}, small()...)
@@ -254,8 +213,8 @@ func TestUnreadableForm(t *testing.T) {
 			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), c.says) {
 				t.Errorf("%d %s", w.Code, w.Body)
 			}
-			if now, _ := spool.count(); now != 0 {
-				t.Errorf("%d files are left", now)
+			if spool.Held() != 0 {
+				t.Errorf("%d files are left", spool.Held())
 			}
 		})
 	}
@@ -283,8 +242,11 @@ func aborted(serve func()) (cut bool) {
 
 // A browser that hangs up amid a file leaves nothing behind.
 func TestHangUpInMidUpload(t *testing.T) {
-	spool, over := watched()
-	s := openOver(t, over)
+	spool, came := new(imagegentest.CountedSpool), make(chan struct{}, 2)
+	s := openOver(t, func(c *engine.Config) {
+		spool.Watch(c)
+		c.Spool = announced{c.Spool, came}
+	})
 	v := s.signedIn("alice")
 	v.grant(10)
 	ended := make(chan struct{})
@@ -302,12 +264,11 @@ func TestHangUpInMidUpload(t *testing.T) {
 	s.is.NoErr(err)
 	_, err = conn.Write(body[:len(body)-200])
 	s.is.NoErr(err)
-	<-spool.came // the first file
-	<-spool.came // amid the second
+	<-came // the first file
+	<-came // amid the second
 	s.is.NoErr(conn.Close())
 	<-ended
-	now, most := spool.count()
-	s.is.Equal([]int{now, most}, []int{0, 1})
+	s.is.Equal([]int{spool.Held(), spool.Staged()}, []int{0, 1})
 	s.is.Equal(v.balance(), imagegen.Credits(10))
 	s.is.Equal(len(v.made()), 0)
 }
