@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"maps"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -17,10 +18,8 @@ func TestBadHostHeaders(t *testing.T) {
 		message := s.refused(s.post(fox(""), name, value), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 		s.is.True(strings.HasPrefix(message, "the "+name+" header") && strings.HasSuffix(message, `got "`+value+`"`))
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "GET", s.server.URL+"/api/v1/generations", nil)
-	s.is.NoErr(err)
+	r := s.request("GET", "/api/v1/generations", nil)
 	r.Host = "a:b"
-	r.Header.Set("Authorization", "Bearer "+s.key)
 	s.is.True(strings.HasPrefix(s.refused(s.send(r), http.StatusBadRequest, imagegen.CodeInvalidRequest), "the Host header"))
 	s.untouched()
 }
@@ -58,14 +57,9 @@ func TestBaseURL(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, c.options)
 			ask := func(method, path, body string) answer {
-				r, err := http.NewRequestWithContext(t.Context(), method, s.server.URL+path, strings.NewReader(body))
-				s.is.NoErr(err)
+				r := s.request(method, path, strings.NewReader(body))
 				r.Host = c.host
-				for k, v := range c.header {
-					r.Header[k] = v
-				}
-				r.Header.Set("Authorization", "Bearer "+s.key)
-				r.Header.Set("Content-Type", "application/json")
+				maps.Copy(r.Header, c.header)
 				return s.send(r)
 			}
 			a := ask(http.MethodPost, generations, fox(""))

@@ -45,11 +45,17 @@ type answer struct {
 	body string
 }
 
-// do sends a request with Alice's key. header holds names and values in turn; a name that is there
-// replaces what is sent otherwise, and the value "-" leaves it out.
+// do sends a request, see there.
 func (s *site) do(method, path, body string, header ...string) answer {
 	s.Helper()
-	r, err := http.NewRequestWithContext(s.Context(), method, s.server.URL+path, strings.NewReader(body))
+	return s.send(s.request(method, path, strings.NewReader(body), header...))
+}
+
+// request is one with Alice's key. header holds names and values in turn; a name that is there
+// replaces what is sent otherwise, and the value "-" leaves it out.
+func (s *site) request(method, path string, body io.Reader, header ...string) *http.Request {
+	s.Helper()
+	r, err := http.NewRequestWithContext(s.Context(), method, s.server.URL+path, body)
 	s.is.NoErr(err)
 	r.Header.Set("Authorization", "Bearer "+s.key)
 	if method == http.MethodPost {
@@ -60,7 +66,7 @@ func (s *site) do(method, path, body string, header ...string) answer {
 			r.Header.Set(pair[0], pair[1])
 		}
 	}
-	return s.send(r)
+	return r
 }
 
 func (s *site) send(r *http.Request) answer {

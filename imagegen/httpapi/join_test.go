@@ -13,11 +13,7 @@ import (
 // Whoever reads no answer has not received it, though the service has written it.
 func TestAnAnswerThatCannotBeWrittenIsJoined(t *testing.T) {
 	s := serve(t, httpapi.Options{}, withProvider(&provider.Fake{}))
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, generations, strings.NewReader(fox("")))
-	s.is.NoErr(err)
-	r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {"application/json"}}
-	r.Host = "images.example"
-	s.server.Config.Handler.ServeHTTP(&deaf{header: http.Header{}}, r)
+	s.server.Config.Handler.ServeHTTP(&deaf{header: http.Header{}}, s.request(http.MethodPost, generations, strings.NewReader(fox(""))))
 	a := s.post(fox(""))
 	s.is.Equal(a.Header.Get("Idempotent-Replayed"), "true")
 	s.is.True(strings.Contains(s.do("GET", "/api/v1/credits", "").body, `"credits":99`))

@@ -150,10 +150,7 @@ func TestJSONBodyIsAtMostOneMiB(t *testing.T) {
 	s.accepted(s.post(fit(1<<20)), http.StatusOK)
 	s.is.True(strings.Contains(s.refused(s.post(fit(1<<20+1)), 400, imagegen.CodeInvalidRequest), "1048576 bytes"))
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, struct{ *strings.Reader }{strings.NewReader(fit(3 << 20))})
-	s.is.NoErr(err) // its length is not told beforehand
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	r.Header.Set("Content-Type", "application/json")
+	r := s.request(http.MethodPost, generations, struct{ *strings.Reader }{strings.NewReader(fit(3 << 20))}) // its length is not told beforehand
 	s.is.True(strings.Contains(s.refused(s.send(r), 400, imagegen.CodeInvalidRequest), "1048576 bytes"))
 }
 

@@ -114,15 +114,11 @@ func TestLogOfCallerGone(t *testing.T) {
 	s := serve(t, httpapi.Options{Log: log.logger()}, withProvider(held))
 	defer close(held.release)
 	ctx, hangUp := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.URL+generations, strings.NewReader(fox("")))
-	s.is.NoErr(err)
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	r.Header.Set("Content-Type", "application/json")
 	go func() {
 		<-held.called
 		hangUp()
 	}()
-	_, err = transport.RoundTrip(r)
+	_, err := transport.RoundTrip(s.request(http.MethodPost, generations, strings.NewReader(fox(""))).WithContext(ctx))
 	s.is.True(err != nil)
 	s.until(func() bool { return log.String() != "" })
 	line := log.lines(t)[0]
@@ -216,9 +212,6 @@ func TestPanic(t *testing.T) {
 	s.is.True(strings.Contains(log.String(), "trouble") && strings.Contains(log.String(), "goroutine"))
 	s.is.Equal(s.do("GET", "/healthz", "").StatusCode, http.StatusOK)
 
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, strings.NewReader(`{"model":"fake-1","prompt":"abort"}`))
-	s.is.NoErr(err)
-	r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {"application/json"}}
-	_, err = transport.RoundTrip(r)
+	_, err := transport.RoundTrip(s.request(http.MethodPost, generations, strings.NewReader(`{"model":"fake-1","prompt":"abort"}`)))
 	s.is.True(err != nil) // net/http is asked to cut the connection, and does
 }

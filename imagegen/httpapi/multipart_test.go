@@ -182,11 +182,8 @@ func TestFileOfFiftyMiB(t *testing.T) {
 	before, after, _ := strings.Cut(form, filler)
 	post := func(size int64) answer {
 		zeros := io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size-int64(len(picture(30, 30))))
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations,
-			io.MultiReader(strings.NewReader(before), zeros, strings.NewReader(after)))
-		s.is.NoErr(err)
-		r.Header = http.Header{"Authorization": {"Bearer " + s.key}, "Content-Type": {contentType}}
-		return s.send(r)
+		body := io.MultiReader(strings.NewReader(before), zeros, strings.NewReader(after))
+		return s.send(s.request(http.MethodPost, generations, body, "Content-Type", contentType))
 	}
 	s.is.Equal(s.accepted(post(50<<20), http.StatusOK).ReferenceCount, 1)
 	message := s.refused(post(50<<20+1), http.StatusBadRequest, imagegen.CodeInvalidRequest)
@@ -196,12 +193,8 @@ func TestFileOfFiftyMiB(t *testing.T) {
 func TestBodyLargerThanAllFiles(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	contentType, body := formOf(foxForm()...)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.server.URL+generations, strings.NewReader(body))
-	s.is.NoErr(err)
+	r := s.request(http.MethodPost, generations, strings.NewReader(body), "Content-Type", contentType, "Expect", "100-continue")
 	r.ContentLength = 16*50<<20 + 1<<20 + 1 // announced, and so refused before a byte is read
-	r.Header.Set("Authorization", "Bearer "+s.key)
-	r.Header.Set("Content-Type", contentType)
-	r.Header.Set("Expect", "100-continue")
 	s.is.True(strings.Contains(s.refused(s.send(r), 400, imagegen.CodeInvalidRequest), fmt.Sprint(r.ContentLength-1)))
 }
 

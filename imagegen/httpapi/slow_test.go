@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,24 +20,6 @@ import (
 	"github.com/matryer/is"
 )
 
-// pipes is a listener whose connections stay in the process, so that a test's clock governs them.
-type pipes struct {
-	incoming chan net.Conn
-	closed   chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.incoming:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { close(p.closed); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
-
 // line is a connection to a service that runs on the test's clock.
 type line struct {
 	*testing.T
@@ -48,39 +29,22 @@ type line struct {
 	r      *bufio.Reader
 	key    string
 	header string // that each request has more
-	pipes  *pipes
+	dial   func() net.Conn
 }
 
 func connect(t *testing.T, change ...func(*engine.Config)) *line {
 	t.Helper()
 	e := imagegentest.Start(t, change...)
 	l := &line{T: t, is: is.New(t), Running: e, key: e.Key(t, imagegentest.Alice)}
-	server := httpapi.NewServer(httpapi.NewHandler(e.Engine, httpapi.Options{}))
-	p := &pipes{make(chan net.Conn), make(chan struct{})}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(p) }()
-	l.pipes = p
-	l.dial()
-	t.Cleanup(func() {
-		l.Conn.Close()
-		l.is.NoErr(server.Shutdown(context.Background()))
-		l.is.True(errors.Is(<-served, http.ErrServerClosed))
-	})
-	return l
-}
-
-func (l *line) dial() {
-	var far net.Conn
-	l.Conn, far = net.Pipe()
-	l.pipes.incoming <- far
-	l.r = bufio.NewReader(l.Conn)
+	l.dial = imagegentest.Piped(t, httpapi.NewServer(httpapi.NewHandler(e.Engine, httpapi.Options{})))
+	return l.another()
 }
 
 // another is one more connection to the service.
 func (l *line) another() *line {
 	more := *l
-	more.dial()
-	l.Cleanup(func() { more.Conn.Close() })
+	more.Conn = l.dial()
+	more.r = bufio.NewReader(more.Conn)
 	return &more
 }
 

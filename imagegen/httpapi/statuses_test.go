@@ -139,9 +139,7 @@ func TestTooManyRefusals(t *testing.T) {
 func TestGenerationFromNowhere(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	g := s.accepted(s.post(fox("")), http.StatusOK)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, g.PollURL, nil)
-	s.is.NoErr(err)
-	r.Header.Set("Authorization", "Bearer "+s.key)
+	r := s.request(http.MethodGet, s.path(g.PollURL), nil)
 	r.Host = "a@b"
 	s.refused(s.send(r), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 }

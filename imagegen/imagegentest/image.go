@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"io"
 	"strings"
+	"testing/iotest"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -147,21 +147,12 @@ func (b broken) Open(context.Context) (io.ReadCloser, error) {
 	if b.open != nil {
 		return nil, b.open
 	}
-	return io.NopCloser(io.MultiReader(bytes.NewReader(picture(30, 30)), failing{b.read})), nil
+	return io.NopCloser(io.MultiReader(bytes.NewReader(picture(30, 30)), iotest.ErrReader(b.read))), nil
 }
-
-type failing struct{ error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.error }
 
 func picture(w, h int) blob { return PNG(w, h) }
 
 // PNG makes a picture.
 func PNG(w, h int) []byte {
-	var b bytes.Buffer
-	p := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
-	if err := png.Encode(&b, p); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
+	return encoded(image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black}))
 }

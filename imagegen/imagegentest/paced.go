@@ -3,8 +3,6 @@ package imagegentest
 import (
 	"bytes"
 	"context"
-	"image"
-	"image/png"
 	"iter"
 	"sync"
 	"time"
@@ -90,10 +88,4 @@ func (u *paced) Generate(context.Context, imagegen.ProviderRequest) iter.Seq2[im
 	}
 }
 
-var smallest = sync.OnceValue(func() []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 16, 16))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
-})
+var smallest = sync.OnceValue(func() []byte { return PNG(16, 16) })

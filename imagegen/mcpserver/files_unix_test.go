@@ -58,7 +58,7 @@ func TestOutside(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.png")
 	a := alice(t, mcpserver.Options{Dir: dir})
-	a.is.NoErr(os.WriteFile(secret, blank(8, 8), 0o600))
+	a.is.NoErr(os.WriteFile(secret, imagegentest.PNG(8, 8), 0o600))
 	a.is.NoErr(os.Symlink(outside, filepath.Join(dir.Name(), "link")))
 	a.is.NoErr(os.Symlink(secret, filepath.Join(dir.Name(), "secret.png")))
 	a.is.NoErr(syscall.Mkfifo(filepath.Join(dir.Name(), "pipe"), 0o600))
@@ -84,7 +84,7 @@ func TestOutside(t *testing.T) {
 func TestReferences(t *testing.T) {
 	dir, _ := directory(t)
 	a := alice(t, mcpserver.Options{Dir: dir})
-	a.is.NoErr(dir.WriteFile("den.png", blank(300, 100), 0o600))
+	a.is.NoErr(dir.WriteFile("den.png", imagegentest.PNG(300, 100), 0o600))
 	var first, g told
 	a.call("generate_image", map[string]any{"prompt": "a fox", "n": 2, "size": "48x32"}, &first)
 	a.call("generate_image", map[string]any{"prompt": "a fox", "size": "48x32",

@@ -1,11 +1,8 @@
 package mcpserver_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"image"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,13 +141,4 @@ func directory(t *testing.T) (*os.Root, func(name string) string) {
 		}
 		return string(b)
 	}
-}
-
-// blank is a PNG.
-func blank(w, h int) []byte {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
-		panic(err)
-	}
-	return b.Bytes()
 }

@@ -14,8 +14,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
 // part is a part of a form: a file if it has a file name.
@@ -74,9 +72,7 @@ func TestEditForms(t *testing.T) {
 		"under both names": {append(files("image[]", 2), files("image", 2)...), 4},
 		"with more":        {append(files("image", 1), part{name: "n", value: "1"}, part{name: "quality", value: "low"}, part{name: "user", value: "u"}), 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			s.pictures(s.made(s.postForm(c.parts...)), 1, 64, 48)
 			s.references(c.n)
 		})
@@ -104,9 +100,7 @@ func TestEditFormsThatAreRefused(t *testing.T) {
 		"unknown file":   {[]part{one, {"control", "c.png", picture(30, 30)}}, "control"},
 		"no UTF-8":       {[]part{one, {name: "user", value: "\xff"}}, "user"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			s.refused(s.postForm(c.parts...), http.StatusBadRequest, imagegen.CodeInvalidRequest, c.param)
 			s.untouched()
 		})
@@ -138,9 +132,7 @@ func TestEditJSON(t *testing.T) {
 		"images at the end": {`{"model":"fake-1","prompt":"a fox","size":"64x48","images":[` + link(uri) + `]}`, 1},
 		"an escaped name":   {edit(`{"image\u005furl":"` + uri + `"}`), 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			s.pictures(s.made(s.post(edits, c.body)), 1, 64, 48)
 			s.references(c.n)
 		})
@@ -186,9 +178,7 @@ func TestEditJSONThatIsRefused(t *testing.T) {
 		"a bad field at last":  {`{"images":[` + link(uri) + `],"n":9}`, "n"},
 		"an image as a prompt": {`{"prompt":"` + strings.Repeat("A", 1<<20) + `"}`, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			s.refused(s.post(edits, c.body), http.StatusBadRequest, imagegen.CodeInvalidRequest, c.param)
 			s.untouched()
 			s.is.Equal(spool.Held(), 0) // no upload is left

@@ -66,17 +66,13 @@ var badBodies = map[string]string{
 func TestFieldsThatCannotBeHonoured(t *testing.T) {
 	s := serve(t, openai.Options{})
 	for name, c := range dishonoured {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			s.refused(s.post(generations, fox(c.more)), http.StatusBadRequest, imagegen.CodeInvalidRequest, c.param)
 			s.untouched()
 		})
 	}
 	for param, body := range badBodies {
-		t.Run("body "+param, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run("body "+param, func(s *site) {
 			s.refused(s.post(generations, body), http.StatusBadRequest, imagegen.CodeInvalidRequest, param)
 			s.untouched()
 		})
@@ -199,9 +195,7 @@ func TestFieldsThatAreTaken(t *testing.T) {
 		`"moderation":null,"image":null,"images":null,"style":null,"input_fidelity":null,"seed":null,"mask":null,"stream":null,"partial_images":null,"user":null,"safety_identifier":null`
 	for _, more := range []string{"", nulls, `,"user":"u","safety_identifier":"s"`, `,"background":"auto"`, `,"background":"opaque"`,
 		`,"moderation":"auto"`, `,"stream":false,"partial_images":2`, `,"response_format":"b64_json"`, `,"quality":"standard"`, `,"quality":"hd"`} {
-		t.Run(more, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(more, func(s *site) {
 			s.pictures(s.made(s.post(generations+"?api-version=2025-04-01-preview", fox(more))), 1, 64, 48)
 		})
 	}

@@ -45,6 +45,15 @@ func put(t *testing.T, e imagegentest.Running, o openai.Options) *site {
 	return s
 }
 
+// run is Run with a site of the part.
+func (s *site) run(name string, part func(s *site)) {
+	s.Run(name, func(t *testing.T) {
+		s := *s
+		s.T, s.is = t, is.New(t)
+		part(&s)
+	})
+}
+
 // answer is a response, read to its end.
 type answer struct {
 	*http.Response

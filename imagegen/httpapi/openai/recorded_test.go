@@ -9,8 +9,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/provider"
-
-	"github.com/matryer/is"
 )
 
 // recorded are the bodies that programs send, with the source file that makes each. Those with parts are forms.
@@ -51,9 +49,7 @@ var recorded = map[string]struct {
 func TestRecordedBodies(t *testing.T) {
 	s := serve(t, openai.Options{}, withAlias)
 	for name, c := range recorded {
-		t.Run(name, func(t *testing.T) {
-			s := *s
-			s.T, s.is = t, is.New(t)
+		s.run(name, func(s *site) {
 			contentType, body := "application/json", c.body
 			if c.parts != nil {
 				contentType, body = formOf(c.parts...)

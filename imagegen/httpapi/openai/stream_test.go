@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -126,17 +125,7 @@ func (c impatient) Read(p []byte) (int, error) {
 func dial(t *testing.T, r imagegentest.Running, body string) *http.Response {
 	t.Helper()
 	is := is.New(t)
-	near, far := net.Pipe()
-	p := &pipe{make(chan net.Conn, 1), make(chan struct{})}
-	p.incoming <- far
-	server := httpapi.NewServer(openai.NewHandler(r.Authenticate, openai.Options{}))
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(p) }()
-	t.Cleanup(func() {
-		near.Close()
-		is.NoErr(server.Shutdown(context.Background()))
-		is.True(errors.Is(<-served, http.ErrServerClosed))
-	})
+	near := imagegentest.Piped(t, httpapi.NewServer(openai.NewHandler(r.Authenticate, openai.Options{})))()
 	_, err := fmt.Fprintf(near, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		generations, r.Key(t, imagegentest.Alice), len(body), body)
 	is.NoErr(err)
@@ -153,23 +142,6 @@ func dial(t *testing.T, r imagegentest.Running, body string) *http.Response {
 	}
 	return a
 }
-
-type pipe struct {
-	incoming chan net.Conn
-	closed   chan struct{}
-}
-
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.incoming:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error   { close(p.closed); return nil }
-func (p *pipe) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 // Work of forty seconds, through a proxy that cuts after twenty seconds of silence: the images arrive.
 func TestStreamThroughAnImpatientProxy(t *testing.T) {
