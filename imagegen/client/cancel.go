@@ -13,17 +13,8 @@ import (
 // a generation that was cancelled is returned again.
 func (c *Client) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	path := wire.CancelPath(imagegen.GenerationID(url.PathEscape(string(id))))
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, nil)
-	if err != nil {
-		return imagegen.Generation{}, unreachable(err)
-	}
-	answer, err := c.do(r)
-	if err != nil {
-		return imagegen.Generation{}, err
-	}
-	defer finish(answer)
 	var body wire.Generation
-	if err := decode(ctx, answer, &body); err != nil {
+	if _, err := c.ask(ctx, http.MethodPost, path, nil, &body); err != nil {
 		return imagegen.Generation{}, err
 	}
 	g, err := body.Value()

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -86,28 +87,25 @@ func patientTransport() *http.Transport {
 	}
 }
 
-// get reads an address below the base URL. The caller closes the body of the response. The errors are
-// those of do.
-func (c *Client) get(ctx context.Context, path string, header http.Header) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+// do sends a request with the key to a path below the base URL. It returns the answer, whose body the
+// caller closes, or the error that the answer is. The error of ctx comes first, as [imagegen.Service]
+// promises. A redirect is an error. A body that can be sent only once waits for the service's consent, at
+// most a second with the default transport, so that a refusal costs no upload.
+func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	for name, values := range header {
-		r.Header[name] = values
+	maps.Copy(r.Header, header)
+	if body != nil && r.GetBody == nil {
+		r.Header.Set("Expect", "100-continue")
 	}
-	return c.do(r)
-}
-
-// do sends a request with the key and returns the answer, or the error that the answer is. The error of
-// the request's context comes first, as [imagegen.Service] promises. A redirect is an error.
-func (c *Client) do(r *http.Request) (*http.Response, error) {
 	if c.key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		if ctxErr := r.Context().Err(); ctxErr != nil {
+		if ctxErr := ctx.Err(); ctxErr != nil {
 			return nil, ctxErr
 		}
 		return nil, unreachable(err)

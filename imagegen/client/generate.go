@@ -22,15 +22,16 @@ func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imag
 	if err := sendable(q); err != nil {
 		return imagegen.Result{}, err
 	}
-	send := c.sendJSON
+	var answer *http.Response
+	var err error
 	if len(q.References) > 0 || q.Mask != nil {
-		send = c.sendForm
+		answer, err = c.sendForm(ctx, q)
+	} else {
+		answer, err = c.sendJSON(ctx, wire.GeneratePath, q.IdempotencyKey, wire.NewRequest(q))
 	}
-	answer, err := send(ctx, q)
 	if err != nil {
 		return imagegen.Result{}, err
 	}
-	defer finish(answer)
 	var body wire.Generation
 	if err := decode(ctx, answer, &body); err != nil {
 		return imagegen.Result{}, err
@@ -60,30 +61,21 @@ func sendable(q imagegen.GenerateRequest) error {
 	return nil
 }
 
-// sendJSON sends a request without files. net/http may send its body again, see Client.
-func (c *Client) sendJSON(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
-	body, err := json.Marshal(wire.NewRequest(q))
+// sendJSON sends a body without files. net/http may send it again, see Client.
+func (c *Client) sendJSON(ctx context.Context, path, idempotencyKey string, sent any) (*http.Response, error) {
+	body, err := json.Marshal(sent)
 	if err != nil {
 		return nil, unreachable(err)
 	}
-	return c.post(ctx, q.IdempotencyKey, "application/json", bytes.NewReader(body))
+	return c.post(ctx, path, idempotencyKey, "application/json", bytes.NewReader(body))
 }
 
-// post sends a request for images. With a body that can be sent only once it waits for the service's
-// consent, at most a second with the default transport, so that a refusal costs no upload.
-func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+wire.GeneratePath, body)
-	if err != nil {
-		return nil, unreachable(err)
-	}
-	r.Header.Set("Content-Type", contentType)
+func (c *Client) post(ctx context.Context, path, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
+	h := http.Header{"Content-Type": {contentType}}
 	if idempotencyKey != "" {
-		r.Header.Set("Idempotency-Key", idempotencyKey)
+		h.Set("Idempotency-Key", idempotencyKey)
 	}
-	if r.GetBody == nil {
-		r.Header.Set("Expect", "100-continue")
-	}
-	return c.do(r)
+	return c.do(ctx, http.MethodPost, path, h, body)
 }
 
 // sendForm streams the references. A reference that cannot be read ends the call, with an error that
@@ -92,7 +84,7 @@ func (c *Client) post(ctx context.Context, idempotencyKey, contentType string, b
 func (c *Client) sendForm(ctx context.Context, q imagegen.GenerateRequest) (*http.Response, error) {
 	sending, stop := context.WithCancelCause(ctx)
 	contentType, body := streamForm(sending, q, stop)
-	answer, err := c.post(sending, q.IdempotencyKey, contentType, body)
+	answer, err := c.post(sending, wire.GeneratePath, q.IdempotencyKey, contentType, body)
 	if err != nil {
 		defer stop(nil)
 		if unread, ok := errors.AsType[*imagegen.Error](context.Cause(sending)); ok {

@@ -19,7 +19,7 @@ import (
 // CreatedAt is in whole seconds.
 func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	path := wire.ImagePath(imagegen.ImageID(url.PathEscape(string(id))))
-	answer, err := c.get(ctx, path, http.Header{"Accept-Encoding": {"identity"}})
+	answer, err := c.do(ctx, http.MethodGet, path, http.Header{"Accept-Encoding": {"identity"}}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (r *remoteImage) ask() error {
 	}
 	r.drop()
 	h := http.Header{"Range": {fmt.Sprintf("bytes=%d-", r.at)}, "If-Match": {r.etag}}
-	answer, err := r.client.get(r.ctx, r.path, h)
+	answer, err := r.client.do(r.ctx, http.MethodGet, r.path, h, nil)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (c *Client) patience() time.Duration {
 // it should be asked again; 0: at once, since it has waited.
 func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, wait time.Duration) (g imagegen.Generation, again time.Duration, err error) {
 	var body wire.Generation
-	header, err := c.ask(ctx, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
+	header, err := c.ask(ctx, http.MethodGet, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
 	if err != nil {
 		return g, 0, err
 	}
@@ -126,23 +126,23 @@ func preferring(wait time.Duration) http.Header {
 
 // read reads the body at a path.
 func (c *Client) read(ctx context.Context, path string, body wire.Body) error {
-	_, err := c.ask(ctx, path, nil, body)
+	_, err := c.ask(ctx, http.MethodGet, path, nil, body)
 	return err
 }
 
-// ask is read with further header fields in the request. It returns the header of the answer.
-func (c *Client) ask(ctx context.Context, path string, asked http.Header, body wire.Body) (http.Header, error) {
-	answer, err := c.get(ctx, path, asked)
+// ask sends a request without a body and reads the body of the answer. It returns the answer's header.
+func (c *Client) ask(ctx context.Context, method, path string, asked http.Header, body wire.Body) (http.Header, error) {
+	answer, err := c.do(ctx, method, path, asked, nil)
 	if err != nil {
 		return nil, err
 	}
-	defer finish(answer)
 	return answer.Header, decode(ctx, answer, body)
 }
 
-// decode reads a body of bounded length and checks that it is one of this interface. If ctx has ended,
-// its error comes first.
+// decode reads a body of bounded length, closes it and checks that it is one of this interface. If ctx has
+// ended, its error comes first.
 func decode(ctx context.Context, answer *http.Response, body wire.Body) error {
+	defer finish(answer)
 	err := json.NewDecoder(io.LimitReader(answer.Body, maxBody)).Decode(body)
 	if err != nil && ctx.Err() != nil {
 		return ctx.Err()

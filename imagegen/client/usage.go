@@ -1,10 +1,7 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -19,20 +16,10 @@ func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagege
 	if err := sendable(q); err != nil {
 		return imagegen.Quote{}, err
 	}
-	sent, err := json.Marshal(wire.NewQuoteRequest(q))
-	if err != nil {
-		return imagegen.Quote{}, unreachable(err)
-	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+wire.QuotePath, bytes.NewReader(sent))
-	if err != nil {
-		return imagegen.Quote{}, unreachable(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := c.do(r)
+	answer, err := c.sendJSON(ctx, wire.QuotePath, "", wire.NewQuoteRequest(q))
 	if err != nil {
 		return imagegen.Quote{}, err
 	}
-	defer finish(answer)
 	var body wire.Quote
 	if err := decode(ctx, answer, &body); err != nil {
 		return imagegen.Quote{}, err

@@ -71,23 +71,15 @@ func methodNotAllowed(x *exchange) error {
 		Message: "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"}
 }
 
-// withKey lets a handler answer for the user whose key came with the request. The key is checked
-// before the body is read, and the request counts against the key's limit until it is answered.
+// withKey lets a handler answer for the user whose key came with the request, see serving.Admit.
 func (a *api) withKey(h handle) handle {
 	return func(x *exchange) error {
-		key, err := serving.Bearer(x.Request.Header)
-		if err != nil {
-			return err
-		}
-		if x.session, err = a.engine.Authenticate(x.Ctx, key); err != nil {
-			return err
-		}
-		x.Key, x.User = x.session.KeyID(), x.session.User()
-		leave, err := a.site.Limits.Admit(x.session.KeyID())
+		session, leave, err := serving.Admit(&x.Exchange, a.site.Limits, a.engine.Authenticate)
 		if err != nil {
 			return err
 		}
 		defer leave()
+		x.session = session
 		return h(x)
 	}
 }

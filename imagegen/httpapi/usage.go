@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"mime"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,35 +34,20 @@ func (a *api) usage(x *exchange) error {
 	return x.JSON(http.StatusOK, report)
 }
 
-// parseUsage reads the query, as strictly as parseQuery. The engine fills in missing days and checks
-// the range.
+// parseUsage reads the query. The engine fills in missing days and checks the range.
 func parseUsage(raw string) (q imagegen.UsageQuery, err error) {
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return q, imagegen.Invalid("the query is malformed: %v", err)
-	}
-	for name, sent := range values {
-		switch {
-		case len(sent) > 1:
-			return q, imagegen.Invalid("query parameter %s was sent twice", serving.Shown(name))
-		case sent[0] == "":
-			return q, imagegen.Invalid("query parameter %s has no value", serving.Shown(name))
-		}
+	err = eachParameter(raw, usageNames, func(name, v string) (err error) {
 		switch name {
 		case "from":
-			q.From, err = parseDay(name, sent[0])
+			q.From, err = parseDay(name, v)
 		case "to":
-			q.To, err = parseDay(name, sent[0])
+			q.To, err = parseDay(name, v)
 		case "group_by":
-			q.By, err = parseGroups(sent[0])
-		default:
-			err = imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", serving.Shown(name), nearestField(name, usageNames))
+			q.By, err = parseGroups(v)
 		}
-		if err != nil {
-			return q, err
-		}
-	}
-	return q, nil
+		return err
+	})
+	return q, err
 }
 
 // parseDay reads a day in UTC. Days before 1970 are refused: usage cannot be older, see

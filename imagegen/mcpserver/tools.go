@@ -81,18 +81,10 @@ type model struct {
 func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, models, error) {
 	infos, err := t.Models(ctx)
 	out := models{make([]model, len(infos))}
-	for i, m := range infos {
-		out.Models[i] = model{m.ID, m.Provider, m.Credits, orEmpty(m.Ratios), m.MaxImages, m.MaxReferences, m.MaxPrompt}
+	for i, m := range infos { // a list that is nil would be null in JSON
+		out.Models[i] = model{m.ID, m.Provider, m.Credits, append([]imagegen.Ratio{}, m.Ratios...), m.MaxImages, m.MaxReferences, m.MaxPrompt}
 	}
 	return nil, out, err
-}
-
-// orEmpty keeps a list from being null in JSON.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // balance is the result of get_balance. Credits that never expire leave the last two fields out.

@@ -113,16 +113,7 @@ func (a *api) serve(x *serving.Exchange) error {
 	if !a.admits(x.Request) {
 		return errOrigin
 	}
-	key, err := serving.Bearer(x.Request.Header)
-	if err != nil {
-		return err
-	}
-	session, err := a.engine.Authenticate(x.Ctx, key)
-	if err != nil {
-		return err
-	}
-	x.Key, x.User = session.KeyID(), session.User()
-	leave, err := a.site.Limits.Admit(session.KeyID())
+	session, leave, err := serving.Admit(x, a.site.Limits, a.engine.Authenticate)
 	if err != nil {
 		return err
 	}

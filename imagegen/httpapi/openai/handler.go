@@ -165,29 +165,16 @@ func (a *api) serve(x *exchange, method string, answer handle) error {
 	default:
 		return methodNotAllowed(x, allowed)
 	}
-	return a.withKey(x, answer)
+	session, leave, err := serving.Admit(&x.Exchange, a.site.Limits, a.authenticate)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	x.session = session
+	return answer(x)
 }
 
 func methodNotAllowed(x *exchange, allowed string) error {
 	x.Header().Set("Allow", allowed+", "+http.MethodOptions)
 	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes " + allowed + " only"}
-}
-
-// withKey lets a handler answer for the user whose key came with the request. The request counts against
-// the key's limit until it is answered.
-func (a *api) withKey(x *exchange, answer handle) error {
-	key, err := serving.Bearer(x.Request.Header)
-	if err != nil {
-		return err
-	}
-	if x.session, err = a.authenticate(x.Ctx, key); err != nil {
-		return err
-	}
-	x.Key, x.User = x.session.KeyID(), x.session.User()
-	leave, err := a.site.Limits.Admit(x.Key)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	return answer(x)
 }

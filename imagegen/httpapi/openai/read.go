@@ -60,11 +60,10 @@ func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	r := newRequest()
 	held := a.site.Limits.Hold(x.Key)
 	defer held.Release()
-	form := &serving.Form{Stage: x.stager(fieldImage), Hold: held, SetText: r.setText,
+	form := &serving.Form{Stage: x.stager(fieldImage), Hold: held, Room: r.room, SetText: r.setText,
 		IsFile: func(name string) bool { return name == fieldMask || name == fieldImage || name == fieldImage+"[]" },
 		Known:  func(name string) error { _, err := newRequest().find(name); return err },
 	}
-	form.Room = func(name, which string) error { return r.room(name, which) }
 	if err := form.Read(&x.Exchange, boundary); err != nil {
 		return nil, err
 	}

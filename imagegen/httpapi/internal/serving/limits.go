@@ -2,6 +2,7 @@ package serving
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"math"
@@ -42,6 +43,27 @@ func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
 		return nil, busy("this API key has %d requests under way; wait for one to end", l.most)
 	}
 	return func() { l.requests.Give(k, 1) }, nil
+}
+
+// Caller is a session of the user to whom an API key belongs.
+type Caller interface {
+	User() imagegen.UserID
+	KeyID() imagegen.KeyID
+}
+
+// Admit returns the session of the caller whose key came with the request, and counts the request against
+// the key's limit until leave. It does not read the body.
+func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Context, rawKey string) (S, error)) (session S, leave func(), err error) {
+	key, err := Bearer(x.Request.Header)
+	if err != nil {
+		return session, nil, err
+	}
+	if session, err = authenticate(x.Ctx, key); err != nil {
+		return session, nil, err
+	}
+	x.Key, x.User = session.KeyID(), session.User()
+	leave, err = l.Admit(x.Key)
+	return session, leave, err
 }
 
 // Hold begins to count what is read of a body into memory. The caller must call Release.
