@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // hasty is a LoginStore in which something happens just before a sign-in is created.
@@ -75,7 +75,7 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 	for _, begin := range []string{"POST /console/signout", "POST /console/signin", "GET /console/signin", "POST /console/nothing"} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			browser := s.dial(t)
+			browser := imagegentest.Piped(t, &http.Server{Handler: s.Console})()
 			began := time.Now()
 			_, err := fmt.Fprintf(browser, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 9\r\n\r\n", begin)
 			is.NoErr(err)
@@ -94,7 +94,7 @@ func TestAnswerThatNobodyReads(t *testing.T) {
 	for _, path := range []string{"/console/", "/console/signin"} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			browser := s.dial(t)
+			browser := imagegentest.Piped(t, &http.Server{Handler: s.Console})()
 			began := time.Now()
 			browser.SetWriteDeadline(began.Add(time.Hour)) // else a connection that is never closed hangs the test
 			var err error
@@ -105,40 +105,3 @@ func TestAnswerThatNobodyReads(t *testing.T) {
 		})
 	}
 }
-
-// dial returns a browser's end of a connection that the console serves until the end of the test.
-func (s *site) dial(t *testing.T) net.Conn {
-	browser, server := net.Pipe()
-	listener := &once{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
-	listener.conn <- server
-	serving := &http.Server{Handler: s.Console}
-	go serving.Serve(listener)
-	t.Cleanup(func() { serving.Close() })
-	return browser
-}
-
-// once is a listener with one connection.
-type once struct {
-	conn   chan net.Conn
-	closed chan struct{}
-}
-
-func (l *once) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conn:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *once) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
-
-func (l *once) Addr() net.Addr { return &net.UnixAddr{} }

@@ -41,13 +41,13 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 	}
 	s.OpenCharges = total
 	for _, r := range records {
-		s.Charges = append(s.Charges, OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt})
+		s.Charges = append(s.Charges, openCharge(r))
 	}
 	if records, s.Disputes, err = o.Engine.Disputed(ctx, "", chargesShown); err != nil {
 		return s, err
 	}
 	for _, r := range records {
-		s.Disputed = append(s.Disputed, Disputed{OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt}, r.Dispute})
+		s.Disputed = append(s.Disputed, Disputed{openCharge(r), r.Dispute})
 	}
 	r := o.Engine.Readiness(ctx)
 	s.NotReady, s.Warnings = details(r.Reasons), r.Warnings
@@ -58,6 +58,10 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 		s.Disk, err = o.Disk()
 	}
 	return s, err
+}
+
+func openCharge(r imagegen.Record) OpenCharge {
+	return OpenCharge{Generation: r.ID, User: r.User, Credits: r.Charge().Credits, Since: r.CreatedAt}
 }
 
 // details joins the texts of notices; "" if there are none.
