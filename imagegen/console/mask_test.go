@@ -2,24 +2,13 @@ package console_test
 
 import (
 	"bytes"
-	"image"
-	"image/png"
 	"mime/multipart"
 	"net/http"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
-
-// transparent draws a mask that has all made anew.
-func transparent(t *testing.T, width, height int) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, width, height))); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 // postMasked sends the playground's form with references of 20 × 20 pixels and masks.
 func (v *visitor) postMasked(references int, masks ...[]byte) answer {
@@ -47,9 +36,9 @@ func TestMask(t *testing.T) {
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 10)
 	s.is.True(v.get("playground").has(`<input type="file" id="f-mask" name="mask"`))
-	fine := transparent(t, 20, 20)
+	fine := imagegentest.Transparent(20, 20)
 	for want, a := range map[string]answer{
-		"Mask is 8 x 8 and must be as large": v.postMasked(1, transparent(t, 8, 8)),
+		"Mask is 8 x 8 and must be as large": v.postMasked(1, imagegentest.Transparent(8, 8)),
 		"Mask must be a PNG with an alpha":   v.postMasked(1, picture(20, 20)),
 		"Mask needs the reference image":     v.postMasked(0, fine),
 		"More than one mask was chosen":      v.postMasked(1, fine, fine),

@@ -144,7 +144,7 @@ func serve(t *testing.T) served {
 	for _, name := range s.files {
 		is.NoErr(os.WriteFile(filepath.Join(s.dir, name), picture(20, 20), 0o600))
 	}
-	is.NoErr(os.WriteFile(filepath.Join(s.dir, "mask.png"), transparent(t, 20, 20), 0o600))
+	is.NoErr(os.WriteFile(filepath.Join(s.dir, "mask.png"), imagegentest.Transparent(20, 20), 0o600))
 	return s
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,7 +137,7 @@ func TestFormRefusals(t *testing.T) {
 		"the beginning of a WebP":     {foxForm(file("RIFF\x04\x00\x00\x00WEBP")), "is no PNG"},
 		"a header of another kind":    {foxForm(file(strings.Replace(picture(30, 30), "IHDR", "IHDX", 1))), "is no PNG"},
 		"a header cut short":          {foxForm(file(picture(30, 30)[:25])), "is no PNG"},
-		"65 parts":                    {foxForm(func() []part { p := make([]part, 62); return fill(p) }()...), "more than 64 parts"},
+		"65 parts":                    {foxForm(slices.Repeat([]part{{name: "image", file: noName}}, 62)...), "more than 64 parts"},
 		"a name with a long argument": {foxForm(part{name: strings.Repeat("x", 5000), value: ""}), "unknown field"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,14 +150,6 @@ func TestFormRefusals(t *testing.T) {
 		})
 	}
 	s.untouched()
-}
-
-// fill makes parts that are absent: files that were not chosen.
-func fill(parts []part) []part {
-	for i := range parts {
-		parts[i] = part{name: "image", file: noName}
-	}
-	return parts
 }
 
 func TestFormIsMalformed(t *testing.T) {

@@ -1,10 +1,6 @@
 package httpapi_test
 
 import (
-	"bytes"
-	"image"
-	"image/color"
-	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/matryer/is"
 )
 
@@ -24,18 +21,7 @@ type options struct {
 	Mask        bool   `json:"mask"`
 }
 
-// maskOf is a mask that leaves everything but its first line transparent.
-func maskOf(w, h int) string {
-	m := image.NewNRGBA(image.Rect(0, 0, w, h))
-	for x := range w {
-		m.Set(x, 0, color.Black)
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
+func maskOf(w, h int) string { return string(imagegentest.Transparent(w, h)) }
 
 // What was asked for stands in every answer about the generation, and null asks for nothing.
 func TestOptions(t *testing.T) {

@@ -152,6 +152,9 @@ func (b broken) Open(context.Context) (io.ReadCloser, error) {
 
 func picture(w, h int) blob { return PNG(w, h) }
 
+// Transparent makes a picture in which nothing is seen: a mask that has all made anew.
+func Transparent(w, h int) []byte { return encoded(image.NewNRGBA(image.Rect(0, 0, w, h))) }
+
 // PNG makes a picture.
 func PNG(w, h int) []byte {
 	return encoded(image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black}))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"image"
-	"image/png"
 	"net/http"
 	"strings"
 	"testing"
@@ -130,13 +129,7 @@ func TestFieldsThatAreNotDeclared(t *testing.T) {
 }
 
 // clear makes a PNG that is transparent all over.
-func transparent(w, h int) string {
-	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewNRGBA(image.Rect(0, 0, w, h))); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
+func transparent(w, h int) string { return string(imagegentest.Transparent(w, h)) }
 
 // What a provider declares is had.
 func TestFieldsThatAreHonoured(t *testing.T) {
