@@ -180,7 +180,7 @@ var ofRefusals = []mutant{
 		catcher: by("./cmd/imagegend/internal/admin", "TestDatabaseThatEverybodyCanChange")},
 	{name: "http-unredacted", breaks: "what an upstream repeats of its key is in no log",
 		file: "imagegen/provider/webapi/webapi.go", in: "Provider.Generate",
-		edit:    replace(`p.client.Redacted`, `upstream.Images`),
+		edit:    replace(`p.client.Redacted`, `upstream.Sequence`),
 		catcher: by("./cmd/imagegend/internal/catalog", "TestNoKeyInTheLog")},
 	{name: "alias-by-its-name", breaks: "what stands in models.yaml is never read as something else",
 		file: "cmd/imagegend/internal/catalog/strict.go", in: "source.read",

@@ -17,7 +17,7 @@ import (
 type attempt struct {
 	*Provider
 	request imagegen.ProviderRequest
-	yield   func(imagegen.ProviderImage, error) bool
+	yield   upstream.Yield
 	job     job
 	doubts  map[string]error // by prompt: why it is not known whether ComfyUI has it; nil while there is none
 }
@@ -29,11 +29,8 @@ type job struct {
 }
 
 // run makes the images and yields them. The prompts of an earlier attempt count as submitted.
-// It returns nil if yield wants no more.
+// It returns nil if no more are wanted.
 func (a *attempt) run(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if a.request.Job != nil {
 		if err := json.Unmarshal(a.request.Job, &a.job); err != nil {
 			return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be read", Err: err}
@@ -113,7 +110,7 @@ func (a *attempt) forget(ctx context.Context, ids ...string) error {
 
 // collect yields the pictures of one prompt after the other, in the order in which ComfyUI runs them. A prompt that
 // fails does not cost the others. failed is the error so far; of that and its own, collect returns the one after
-// which a retry is least safe, or nil if yield wants no more.
+// which a retry is least safe, or nil if no more are wanted.
 func (a *attempt) collect(ctx context.Context, failed error) error {
 	prompts := slices.Clone(a.job.Prompts)
 	for i, id := range prompts {
@@ -153,7 +150,7 @@ func (a *attempt) deliver(ctx context.Context, pictures []picture) (wanted bool,
 			failed = err
 			continue
 		}
-		wanted := a.yield(imagegen.ProviderImage{Body: body}, nil)
+		wanted := a.yield(body)
 		body.Close()
 		if !wanted {
 			return false, nil

@@ -92,17 +92,11 @@ func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	for s, err := range upstream.Strings(response.Body) {
-		if err != nil {
-			return nil, nil, upstream.Broken(ctx, err)
-		}
+	_, err = upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
 		if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
-			continue
+			return true, nil
 		}
 		id, err := s.Text()
-		if err != nil {
-			return nil, nil, upstream.Broken(ctx, err)
-		}
 		switch {
 		case !slices.Contains(ids, id):
 		case s.Path == "queue_running[][]":
@@ -110,8 +104,9 @@ func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []
 		default:
 			waiting = append(waiting, id)
 		}
-	}
-	return running, waiting, nil
+		return true, err
+	})
+	return running, waiting, err
 }
 
 // abandon cancels prompts, also when ctx has ended, within a time of its own. It reports no failure: a prompt that

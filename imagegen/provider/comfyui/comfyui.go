@@ -40,11 +40,9 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 // it saves. If r.Job names prompts, it waits for those, and submits only those that are missing. It cancels what it
 // has submitted if the context ends or no more images are wanted, unless another attempt will continue.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error {
 		a := &attempt{Provider: p, request: r, yield: yield}
-		if err := a.run(ctx); err != nil {
-			yield(imagegen.ProviderImage{}, err)
-		}
+		return a.run(ctx)
 	})
 }
 

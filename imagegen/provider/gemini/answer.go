@@ -22,7 +22,7 @@ var imageless = []string{"NO_IMAGE", "IMAGE_OTHER", "OTHER", "LANGUAGE"}
 // answer is one answer of the upstream, which is read while it arrives. Parts are numbered by candidate and part,
 // both from 1, so that the zero value is none.
 type answer struct {
-	yield   func(imagegen.ProviderImage, error) bool
+	yield   upstream.Yield
 	yielded bool           // the image was yielded
 	held    *upstream.Held // a picture that may turn out to be a sketch; nil: none
 	part    [2]int         // the part that held is from
@@ -53,7 +53,7 @@ func (a *answer) deliver() bool {
 		return true
 	}
 	a.yielded = true
-	return a.yield(imagegen.ProviderImage{Body: a.held}, nil)
+	return a.yield(a.held)
 }
 
 // drop releases the picture that is held, if there is one.

@@ -35,20 +35,11 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 // Generate makes one call for each image, all at once. The quality changes nothing, since the models have none. An
 // image that moderation refuses is an error of imagegen.ClassRefused.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(upstream.FanIn(ctx, r.N, func(ctx context.Context, i int) upstream.Images {
-		return func(yield func(imagegen.ProviderImage, error) bool) {
-			if err := p.call(ctx, r.Part(i, 1), yield); err != nil {
-				yield(imagegen.ProviderImage{}, err)
-			}
-		}
-	}))
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error { return upstream.FanIn(ctx, r, 1, yield, p.call) })
 }
 
-// call asks for one image. It returns nil if it has yielded the image, or if yield wants no more.
-func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+// call is an upstream.Call: it asks for one image.
+func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, yield upstream.Yield) error {
 	o, err := p.choose(r)
 	if err != nil {
 		return err

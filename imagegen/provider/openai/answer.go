@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -13,14 +12,14 @@ import (
 type answer struct {
 	provider *Provider
 	n        int // how many images were asked for; a surplus is ignored
-	yield    func(imagegen.ProviderImage, error) bool
+	yield    upstream.Yield
 	inline   [][]int        // the places in data that held their image
 	links    upstream.Named // the places in data that named it
 	problem  problem        // some services send an error with the status 200
 }
 
-// read yields the images that the answer holds, then those that it names. It returns nil if yield
-// wants no more.
+// read yields the images that the answer holds, then those that it names. It returns nil if no
+// more are wanted.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
 	if wanted, err := upstream.Each(ctx, upstream.Strings(body), a.take); err != nil || !wanted {
 		return err
@@ -42,7 +41,7 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 			return true, nil // some services send "" beside a url
 		}
 		a.inline = append(a.inline, slices.Clone(s.Places))
-		return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
+		return a.yield(upstream.Base64(s)), nil
 	case "data[].url":
 		if len(a.links) == a.n {
 			return true, nil

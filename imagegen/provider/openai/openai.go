@@ -36,26 +36,11 @@ func (p *Provider) Capabilities() imagegen.Capabilities {
 
 // Generate asks for all images in one call, or for MaxPerCall in each of several calls that run at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	calls := (r.N + p.config.MaxPerCall - 1) / p.config.MaxPerCall
-	return p.client.Redacted(upstream.FanIn(ctx, calls, func(ctx context.Context, i int) upstream.Images {
-		return p.call(ctx, r.Part(i*p.config.MaxPerCall, min(p.config.MaxPerCall, r.N-i*p.config.MaxPerCall)))
-	}))
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error { return upstream.FanIn(ctx, r, p.config.MaxPerCall, yield, p.call) })
 }
 
-// call makes one request, for at most MaxPerCall images.
-func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
-		if err := p.exchange(ctx, r, yield); err != nil {
-			yield(imagegen.ProviderImage{}, err)
-		}
-	}
-}
-
-// exchange sends the request and yields the images of the answer. It returns nil if yield wants no more.
-func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+// call is an upstream.Call: it makes one request, for at most MaxPerCall images.
+func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, yield upstream.Yield) error {
 	path, body, err := p.request(r)
 	if err != nil {
 		return err

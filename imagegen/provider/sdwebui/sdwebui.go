@@ -39,37 +39,22 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.can }
 
 // Generate asks for all images in one call, which the web UI answers when all are drawn.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
-		if err := p.exchange(ctx, r, yield); err != nil {
-			yield(imagegen.ProviderImage{}, err)
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error {
+		response, err := p.draw(ctx, r)
+		if err != nil {
+			return err
 		}
-	})
-}
-
-// exchange has the images drawn and yields them. It returns nil if yield wants no more.
-func (p *Provider) exchange(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
-	response, err := p.draw(ctx, r)
-	if err != nil {
+		defer response.Body.Close()
+		_, err = upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
+			return s.Path != "images[]" || yield(upstream.Base64(s)), nil
+		})
 		return err
-	}
-	defer response.Body.Close()
-	for s, err := range upstream.Strings(response.Body) {
-		if err != nil || ctx.Err() != nil {
-			return upstream.Broken(ctx, err)
-		}
-		if s.Path == "images[]" && !yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil) {
-			return nil
-		}
-	}
-	return nil
+	})
 }
 
 // draw waits for its turn and returns the answer, which comes when everything is drawn. If ctx ends meanwhile, it
 // interrupts the web UI before it ends its turn.
 func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.Response, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
 	taskID := "imagegend-" + rand.Text()
 	mask, err := upstream.WhiteMask(ctx, r.Mask)
 	if err != nil {

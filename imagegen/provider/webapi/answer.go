@@ -6,31 +6,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // answer is one answer of the API, which is read while it arrives.
 type answer struct {
 	*Provider
-	n       int // how many images were asked for; a surplus is ignored
-	yield   func(imagegen.ProviderImage, error) bool
-	inline  [][]int        // the places of images that were inline
-	yielded int            // how many images were inline
-	links   upstream.Named // images that came as addresses
-	said    []string       // what stands at the paths in Config.Errors
+	n      int // how many images were asked for; a surplus is ignored
+	yield  upstream.Yield
+	inline [][]int        // the places of images that were inline
+	links  upstream.Named // images that came as addresses
+	said   []string       // what stands at the paths in Config.Errors
 }
 
-// read yields the images that the answer holds, then those that it names. It returns nil if yield wants
-// no more.
+// read yields the images that the answer holds, then those that it names. It returns nil if no more
+// are wanted.
 func (a *answer) read(ctx context.Context, body io.Reader) error {
 	if wanted, err := upstream.Each(ctx, upstream.Strings(body), a.take); err != nil || !wanted {
 		return err
 	}
 	if len(a.links) > 0 {
-		return a.links.Fetch(ctx, a.client, a.inline, a.n-a.yielded, a.yield)
+		return a.links.Fetch(ctx, a.client, a.inline, a.n-len(a.inline), a.yield)
 	}
-	if a.yielded > 0 {
+	if len(a.inline) > 0 {
 		return nil
 	}
 	return a.config.nothing(a.said)
@@ -52,7 +50,7 @@ func (a *answer) take(s upstream.String) (wanted bool, err error) {
 // image distinguishes an address from an inline image by how the string begins. An address is only noted: another field
 // may still bring the same image inline.
 func (a *answer) image(s upstream.String) (wanted bool, err error) {
-	if a.yielded == a.n {
+	if len(a.inline) == a.n {
 		return true, nil
 	}
 	begin := s.Begin(len("https:"))
@@ -67,7 +65,6 @@ func (a *answer) image(s upstream.String) (wanted bool, err error) {
 		a.links.Add(s.Places, text)
 		return true, err
 	}
-	a.yielded++
 	a.inline = append(a.inline, slices.Clone(s.Places))
-	return a.yield(imagegen.ProviderImage{Body: upstream.Base64(s)}, nil), nil
+	return a.yield(upstream.Base64(s)), nil
 }

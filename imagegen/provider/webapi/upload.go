@@ -81,20 +81,15 @@ func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) 
 		return "", err
 	}
 	defer response.Body.Close()
-	for s, err := range upstream.Strings(response.Body) {
-		if err != nil {
-			return "", upstream.Broken(ctx, err)
+	var at string
+	missing, err := upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
+		if s.Path == p.config.Upload.Address {
+			at, err = s.Text()
 		}
-		if s.Path != p.config.Upload.Address {
-			continue
-		}
-		text, err := s.Text()
-		if err != nil {
-			return "", upstream.Broken(ctx, err)
-		}
-		if text != "" {
-			return link(text), nil
-		}
+		return at == "", err
+	})
+	if missing {
+		err = upstream.Broken(ctx, errors.New("it names no address"))
 	}
-	return "", upstream.Broken(ctx, errors.New("it names no address"))
+	return link(at), err
 }

@@ -36,42 +36,23 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 // Generate makes as many calls as the images take, all at once. If the API has an Upload, it first stores the
 // references and the mask there, once for all calls.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(func(yield func(imagegen.ProviderImage, error) bool) {
-		var err error
+	return p.client.Redacted(ctx, func(yield upstream.Yield) (err error) {
 		if p.edit.WhiteMask() {
 			if r.Mask, err = upstream.WhiteMask(ctx, r.Mask); err != nil {
-				yield(imagegen.ProviderImage{}, err)
-				return
+				return err
 			}
 		}
 		if p.config.Upload.Path != "" {
 			if err := p.uploadAll(ctx, &r); err != nil {
-				yield(imagegen.ProviderImage{}, err)
-				return
+				return err
 			}
 		}
-		p.calls(ctx, r)(yield)
+		return upstream.FanIn(ctx, r, p.config.MaxPerCall, yield, p.call)
 	})
 }
 
-// calls makes the calls for r, whose references and mask are ready to be sent.
-func (p *Provider) calls(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
-	most := p.config.MaxPerCall
-	return upstream.FanIn(ctx, (r.N+most-1)/most, func(ctx context.Context, i int) upstream.Images {
-		part := r.Part(i*most, min(most, r.N-i*most))
-		return func(yield func(imagegen.ProviderImage, error) bool) {
-			if err := p.call(ctx, part, yield); err != nil {
-				yield(imagegen.ProviderImage{}, err)
-			}
-		}
-	})
-}
-
-// call makes one request. It returns nil if yield wants no more.
-func (p *Provider) call(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+// call is an upstream.Call: it makes one request. The references and the mask of r are ready to be sent.
+func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, yield upstream.Yield) error {
 	path, body, err := p.request(r)
 	if err != nil {
 		return err

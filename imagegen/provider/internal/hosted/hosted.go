@@ -97,7 +97,7 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.api.Can }
 // Generate submits as many tasks as the images take, or continues those of r.Job. It yields
 // images in the order in which tasks are done.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(p.runner.Generate(ctx, r))
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error { return p.runner.Generate(ctx, r, yield) })
 }
 
 // Probe reports whether the upstream answers, accepts the key and knows the model, as far as it

@@ -2,21 +2,16 @@ package task
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// errUnwanted says that yield wants no more. It never leaves this package.
-var errUnwanted = errors.New("no more images are wanted")
-
 // deliver yields the images of a task and closes each when yield returns. An image that cannot
-// be fetched does not cost the others. The error is the last such one, else p.Err; errUnwanted
-// if yield wants no more, or the context's cause.
-func (q *Runner) deliver(ctx context.Context, p Progress, yield func(imagegen.ProviderImage, error) bool) error {
+// be fetched does not cost the others. The error is the last such one, else p.Err; nil if no more
+// are wanted, or the context's cause.
+func (q *Runner) deliver(ctx context.Context, p Progress, yield upstream.Yield) error {
 	failed := p.Err
 	for _, address := range p.Images {
 		image, err := q.fetch(ctx, address)
@@ -27,10 +22,10 @@ func (q *Runner) deliver(ctx context.Context, p Progress, yield func(imagegen.Pr
 			failed = err
 			continue
 		}
-		wanted := yield(imagegen.ProviderImage{Body: image}, nil)
+		wanted := yield(image)
 		image.Close()
 		if !wanted {
-			return errUnwanted
+			return nil
 		}
 	}
 	return failed

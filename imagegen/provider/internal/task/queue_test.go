@@ -133,9 +133,13 @@ func request(n int, j *journal) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{N: n, SaveJob: j.save, Job: j.last()}
 }
 
+func generate(ctx context.Context, r *task.Runner, q imagegen.ProviderRequest) upstream.Images {
+	return upstream.Sequence(ctx, func(yield upstream.Yield) error { return r.Generate(ctx, q, yield) })
+}
+
 // collect returns the images, sorted, for tasks end in any order.
 func collect(ctx context.Context, r *task.Runner, q imagegen.ProviderRequest) (images []string, ended error) {
-	for i, err := range r.Generate(ctx, q) {
+	for i, err := range generate(ctx, r, q) {
 		if err != nil {
 			ended = err
 			continue

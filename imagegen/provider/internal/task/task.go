@@ -56,37 +56,21 @@ type Runner struct {
 	Interval time.Duration // before the first poll; the pauses grow to ten times that
 }
 
-// Generate implements imagegen.Provider. The tasks of a request run at once.
-func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest) upstream.Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
-		if ctx.Err() != nil {
-			yield(imagegen.ProviderImage{}, context.Cause(ctx))
-			return
-		}
-		n := (r.N + q.PerTask - 1) / q.PerTask
-		j, err := openJob(q.Name, n, r)
+// Generate yields the images of r, as upstream.FanIn does. The tasks of a request run at once, each from its submission
+// to its last image.
+func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest, yield upstream.Yield) error {
+	j, err := openJob(q.Name, (r.N+q.PerTask-1)/q.PerTask, r)
+	if err != nil {
+		return err
+	}
+	return upstream.FanIn(ctx, r, q.PerTask, yield, func(ctx context.Context, i int, part imagegen.ProviderRequest, yield upstream.Yield) error {
+		p, err := q.finish(ctx, j, i, part)
 		if err != nil {
-			yield(imagegen.ProviderImage{}, err)
-			return
+			return err
 		}
-		upstream.FanIn(ctx, n, func(ctx context.Context, i int) upstream.Images {
-			return q.run(ctx, j, i, r.Part(i*q.PerTask, min(q.PerTask, r.N-i*q.PerTask)))
-		})(yield)
-	}
-}
-
-// run carries the i-th task from its submission to its last image. r is the task's part of the request.
-func (q *Runner) run(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) upstream.Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
-		p, err := q.finish(ctx, j, i, r)
-		if err == nil {
-			p.Images = p.Images[:min(r.N, len(p.Images))] // a surplus would take time to fetch
-			err = q.deliver(ctx, p, yield)
-		}
-		if err != nil && !errors.Is(err, errUnwanted) {
-			yield(imagegen.ProviderImage{}, err)
-		}
-	}
+		p.Images = p.Images[:min(part.N, len(p.Images))] // a surplus would take time to fetch
+		return q.deliver(ctx, p, yield)
+	})
 }
 
 // finish starts a task, or continues the one that an earlier attempt started, and waits for its end. A task that ended

@@ -230,7 +230,7 @@ func brokenOff(is *is.I, q *queue, j *journal) {
 		}
 		return done(h), nil
 	}
-	for _, err := range runner(q).Generate(context.Background(), request(2, j)) {
+	for _, err := range generate(context.Background(), runner(q), request(2, j)) {
 		is.NoErr(err)
 		break
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"sync"
 
@@ -13,29 +14,47 @@ import (
 // Images is what imagegen.Provider.Generate returns: images, and at most one error, which is the last.
 type Images = iter.Seq2[imagegen.ProviderImage, error]
 
-// FanIn makes n calls at once and yields the images of all of them, one at a time, as they come. A
-// call that fails does not end the others. The error, if any, comes last: of several errors the one
-// after which a retry is least safe, or the context's cause if an image comes after the context has
-// ended. Every call has returned when the iterator returns; each gets a context that is cancelled
-// if no more images are wanted. A panic in a call becomes its error. A single call runs on the
-// caller's goroutine and with the caller's context, and a panic in it is not recovered.
-func FanIn(ctx context.Context, n int, call func(ctx context.Context, i int) Images) Images {
-	if n == 1 {
-		return call(ctx, 0)
-	}
+// Yield hands over an image, and returns false if no more are wanted.
+type Yield = func(image io.Reader) bool
+
+// Sequence returns the images that work yields, and then its error. work must return nil if no more images are wanted.
+// If ctx has ended before, its cause is all that comes.
+func Sequence(ctx context.Context, work func(Yield) error) Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
-		within, cancel := context.WithCancel(ctx)
-		g := fanIn{events: make(chan event), done: make(chan struct{})}
-		defer g.calls.Wait()
-		defer close(g.done)
-		defer cancel()
-		for i := range n {
-			g.calls.Go(func() { g.run(func() Images { return call(within, i) }) })
+		err := context.Cause(ctx)
+		if err == nil {
+			err = work(func(image io.Reader) bool { return yield(imagegen.ProviderImage{Body: image}, nil) })
 		}
-		if err, wanted := g.collect(ctx, n, yield); err != nil && wanted {
+		if err != nil {
 			yield(imagegen.ProviderImage{}, err)
 		}
 	}
+}
+
+// Call makes the i-th part of a request. It returns nil if no more images are wanted.
+type Call = func(ctx context.Context, i int, part imagegen.ProviderRequest, yield Yield) error
+
+// FanIn divides r into parts of up to most images, makes a call for each at once, and yields the images of all of
+// them, one at a time, as they come. A call that fails does not end the others. It returns nil if no more images are
+// wanted, else of several errors the one after which a retry is least safe, or the context's cause if an image comes
+// after the context has ended. Every call has returned when FanIn returns; each gets a context that is cancelled if no
+// more images are wanted. A panic in a call becomes its error. A single call runs on the caller's goroutine and with
+// the caller's context, and a panic in it is not recovered.
+func FanIn(ctx context.Context, r imagegen.ProviderRequest, most int, yield Yield, call Call) error {
+	if r.N <= most {
+		return call(ctx, 0, r, yield)
+	}
+	within, cancel := context.WithCancel(ctx)
+	g := fanIn{events: make(chan event), done: make(chan struct{})}
+	defer g.calls.Wait()
+	defer close(g.done)
+	defer cancel()
+	n := (r.N + most - 1) / most
+	for i := range n {
+		part := r.Part(i*most, min(most, r.N-i*most))
+		g.calls.Go(func() { g.run(func() error { return call(within, i, part, g.send) }) })
+	}
+	return g.collect(ctx, n, yield)
 }
 
 // fanIn connects the goroutines of the calls with the one that ranges over the images.
@@ -47,14 +66,13 @@ type fanIn struct {
 
 // event is either an image of a call, which waits until the image has been read, or the end of the call.
 type event struct {
-	image imagegen.ProviderImage
+	image io.Reader
 	read  chan<- struct{} // gets a value when the image has been read; nil at the end of the call
 	err   error           // how the call ended; nil: well
 }
 
-// collect takes events until all calls have ended, ctx has ended, or yield wants no more.
-// wanted tells whether the error may be yielded.
-func (g *fanIn) collect(ctx context.Context, running int, yield func(imagegen.ProviderImage, error) bool) (worst error, wanted bool) {
+// collect takes events until all calls have ended, ctx has ended, or no more images are wanted.
+func (g *fanIn) collect(ctx context.Context, running int, yield Yield) (worst error) {
 	for running > 0 {
 		e := <-g.events
 		if e.read == nil {
@@ -63,19 +81,19 @@ func (g *fanIn) collect(ctx context.Context, running int, yield func(imagegen.Pr
 			continue
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx), true
+			return context.Cause(ctx)
 		}
-		if !yield(e.image, nil) {
-			return nil, false
+		if !yield(e.image) {
+			return nil
 		}
 		e.read <- struct{}{}
 	}
-	return worst, true
+	return worst
 }
 
 // run makes a call and sends one event at its end. A panic becomes the call's error: nobody could recover it on this
 // goroutine, and it would end the process.
-func (g *fanIn) run(call func() Images) {
+func (g *fanIn) run(call func() error) {
 	err := errors.New("the call ended its goroutine") // stands after runtime.Goexit
 	defer func() {
 		if v := recover(); v != nil {
@@ -86,23 +104,14 @@ func (g *fanIn) run(call func() Images) {
 		case <-g.done:
 		}
 	}()
-	for image, broken := range call() {
-		if broken != nil {
-			err = broken
-			return
-		}
-		if !g.send(image) {
-			return
-		}
-	}
-	err = nil
+	err = call()
 }
 
-// send hands over an image and waits until it has been read. It returns false if no more are wanted.
-func (g *fanIn) send(i imagegen.ProviderImage) bool {
+// send is the Yield of the calls: it waits until the image has been read.
+func (g *fanIn) send(image io.Reader) bool {
 	read := make(chan struct{}, 1)
 	select {
-	case g.events <- event{image: i, read: read}:
+	case g.events <- event{image: image, read: read}:
 	case <-g.done:
 		return false
 	}

@@ -17,22 +17,25 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// makes yields an image after some time, then an error unless it is nil.
-func makes(ctx context.Context, name string, after time.Duration, err error) upstream.Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
-		select {
-		case <-time.After(after):
-		case <-ctx.Done():
-			yield(imagegen.ProviderImage{}, context.Cause(ctx))
-			return
-		}
-		if name != "" && !yield(imagegen.ProviderImage{Body: strings.NewReader(name)}, nil) {
-			return
-		}
-		if err != nil {
-			yield(imagegen.ProviderImage{}, err)
-		}
+// fanIn makes n calls for an image each.
+func fanIn(ctx context.Context, n int, call func(ctx context.Context, i int, yield upstream.Yield) error) upstream.Images {
+	return upstream.Sequence(ctx, func(yield upstream.Yield) error {
+		return upstream.FanIn(ctx, imagegen.ProviderRequest{N: n}, 1, yield,
+			func(ctx context.Context, i int, _ imagegen.ProviderRequest, yield upstream.Yield) error {
+				return call(ctx, i, yield)
+			})
+	})
+}
+
+// makes yields an image after some time, and then returns err.
+func makes(ctx context.Context, yield upstream.Yield, name string, after time.Duration, err error) error {
+	if err := upstream.Sleep(ctx, after); err != nil {
+		return err
 	}
+	if !yield(strings.NewReader(name)) {
+		return nil
+	}
+	return err
 }
 
 func drain(images upstream.Images) (got []string, ended error) {
@@ -53,8 +56,8 @@ func TestGatherYieldsAsTheyCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		start := time.Now()
-		got, err := drain(upstream.FanIn(t.Context(), 3, func(ctx context.Context, i int) upstream.Images {
-			return makes(ctx, fmt.Sprint(i), time.Duration(3-i)*time.Second, nil)
+		got, err := drain(fanIn(t.Context(), 3, func(ctx context.Context, i int, yield upstream.Yield) error {
+			return makes(ctx, yield, fmt.Sprint(i), time.Duration(3-i)*time.Second, nil)
 		}))
 		is.NoErr(err)
 		is.Equal(got, []string{"2", "1", "0"})
@@ -81,8 +84,8 @@ func TestGatherKeepsImagesAndTheWorstError(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			got, err := drain(upstream.FanIn(t.Context(), len(c.errs), func(ctx context.Context, i int) upstream.Images {
-				return makes(ctx, fmt.Sprint(i), time.Duration(i)*time.Second, c.errs[i])
+			got, err := drain(fanIn(t.Context(), len(c.errs), func(ctx context.Context, i int, yield upstream.Yield) error {
+				return makes(ctx, yield, fmt.Sprint(i), time.Duration(i)*time.Second, c.errs[i])
 			}))
 			is.Equal(len(got), len(c.errs)) // no error costs an image
 			is.Equal(err, c.want)
@@ -124,12 +127,10 @@ func TestGatherStops(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
 				var running atomic.Int64
-				images := upstream.FanIn(ctx, 4, func(ctx context.Context, i int) upstream.Images {
-					return func(yield func(imagegen.ProviderImage, error) bool) {
-						running.Add(1)
-						defer running.Add(-1)
-						makes(ctx, "x", time.Duration(1+i/2)*time.Hour, nil)(yield)
-					}
+				images := fanIn(ctx, 4, func(ctx context.Context, i int, yield upstream.Yield) error {
+					running.Add(1)
+					defer running.Add(-1)
+					return makes(ctx, yield, "x", time.Duration(1+i/2)*time.Hour, nil)
 				})
 				is.True(errors.Is(stop(images, cancel), late))
 				is.Equal(running.Load(), int64(0)) // every call has returned
@@ -140,11 +141,11 @@ func TestGatherStops(t *testing.T) {
 
 func TestGatherRecovers(t *testing.T) {
 	is := is.New(t)
-	got, err := drain(upstream.FanIn(t.Context(), 2, func(ctx context.Context, i int) upstream.Images {
+	got, err := drain(fanIn(t.Context(), 2, func(ctx context.Context, i int, yield upstream.Yield) error {
 		if i == 0 {
 			panic("no")
 		}
-		return makes(ctx, "x", 0, nil)
+		return makes(ctx, yield, "x", 0, nil)
 	}))
 	is.Equal(got, []string{"x"})
 	is.True(err != nil && strings.Contains(err.Error(), "panic: no"))

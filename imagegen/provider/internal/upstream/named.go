@@ -3,8 +3,6 @@ package upstream
 import (
 	"context"
 	"slices"
-
-	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Named collects the images of an answer that came as addresses, in their order. They are fetched when the answer has
@@ -31,8 +29,8 @@ func sameImage(a, b []int) bool {
 
 // Fetch yields up to most images, one after the other. It leaves out those that came inline, at the places in had. An
 // image that cannot be fetched does not cost the others; the last such error is returned at the end. The error is nil
-// if yield wants no more, and the context's cause if ctx ends.
-func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield func(imagegen.ProviderImage, error) bool) (failed error) {
+// if no more are wanted, and the context's cause if ctx ends.
+func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield Yield) (failed error) {
 	for _, i := range n {
 		if most == 0 {
 			break
@@ -49,7 +47,7 @@ func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yiel
 			continue
 		}
 		most--
-		wanted := yield(imagegen.ProviderImage{Body: image}, nil)
+		wanted := yield(image)
 		image.Close()
 		if !wanted {
 			return nil

@@ -1,22 +1,17 @@
 package upstream
 
 import (
+	"context"
 	"errors"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Redacted yields what images yields, with the key removed from errors. A provider wraps with it all that Generate
-// yields: the upstream may repeat the key in any answer, not only in a failure.
-func (c *Client) Redacted(images Images) Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) {
-		for image, err := range images {
-			if !yield(image, c.redactError(err)) {
-				return
-			}
-		}
-	}
+// Redacted is Sequence with the key removed from the error. A provider wraps with it all that Generate does: the
+// upstream may repeat the key in any answer, not only in a failure.
+func (c *Client) Redacted(ctx context.Context, work func(Yield) error) Images {
+	return Sequence(ctx, func(yield Yield) error { return c.redactError(work(yield)) })
 }
 
 // redactError copies a provider's error if it contains the key. The copy still wraps the cause, so errors.As

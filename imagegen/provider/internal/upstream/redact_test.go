@@ -12,11 +12,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// failing is a provider's answer that is an error.
-func failing(err error) upstream.Images {
-	return func(yield func(imagegen.ProviderImage, error) bool) { yield(imagegen.ProviderImage{}, err) }
-}
-
 func TestRedacted(t *testing.T) {
 	const key = "sk-proj-0123456789"
 	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com", Key: key})
@@ -37,7 +32,7 @@ func TestRedacted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			for _, got := range c.Redacted(failing(err)) {
+			for _, got := range c.Redacted(t.Context(), func(upstream.Yield) error { return err }) {
 				is.True(!strings.Contains(got.Error(), key[:4]))
 				e, ok := errors.AsType[*imagegen.ProviderError](got)
 				is.True(ok)
