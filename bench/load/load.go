@@ -30,13 +30,6 @@ type Result struct {
 	latencies []time.Duration // ascending
 }
 
-// And is what came of both.
-func (r Result) And(o Result) Result {
-	all := slices.Concat(r.latencies, o.latencies)
-	slices.Sort(all)
-	return Result{r.Elapsed + o.Elapsed, all}
-}
-
 // Requests is how many were answered.
 func (r Result) Requests() int { return len(r.latencies) }
 

@@ -48,9 +48,7 @@ type Fake struct {
 	failures failures
 }
 
-var (
-	_ imagegen.Provider = (*Fake)(nil)
-)
+var _ imagegen.Provider = (*Fake)(nil)
 
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }

@@ -23,11 +23,7 @@ func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color
 	if len(references) == 0 || references[0].Width*references[0].Height > maxTintPixels {
 		return nil, nil
 	}
-	return averageOf(ctx, references[0])
-}
-
-func averageOf(ctx context.Context, r imagegen.ProviderReference) (color.Color, error) {
-	picture, err := decode(ctx, r)
+	picture, err := decode(ctx, references[0])
 	if err != nil {
 		return nil, err
 	}

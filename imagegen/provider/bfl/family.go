@@ -3,6 +3,7 @@ package bfl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -38,12 +39,7 @@ var families = []family{
 }
 
 func familyOf(model string) family {
-	for _, f := range families {
-		if strings.HasPrefix(model, f.prefix) {
-			return f
-		}
-	}
-	return families[len(families)-1]
+	return families[slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(model, f.prefix) })]
 }
 
 // declare adds the options that requests can use. Of the formats, these are the two on which all descriptions agree. The

@@ -128,7 +128,7 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 				return err
 			}
 		}
-		wanted, err := a.deliver(ctx, end.pictures[:min(a.request.N, len(end.pictures))])
+		wanted, err := upstream.Deliver(ctx, end.pictures, a.request.N, a.open, a.yield)
 		if ctx.Err() != nil {
 			return a.cancelled(ctx, prompts[i+1:])
 		}
@@ -139,24 +139,6 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 		failed = upstream.LessSafeToRetry(failed, err)
 	}
 	return failed
-}
-
-// deliver fetches pictures and yields them, until no more are wanted. One that cannot be fetched does not cost the
-// others; the last such error is returned.
-func (a *attempt) deliver(ctx context.Context, pictures []picture) (wanted bool, failed error) {
-	for _, f := range pictures {
-		body, err := a.open(ctx, f)
-		if err != nil {
-			failed = err
-			continue
-		}
-		wanted := a.yield(body)
-		body.Close()
-		if !wanted {
-			return false, nil
-		}
-	}
-	return true, failed
 }
 
 // cancelled returns the cause of a context that has ended. It cancels prompts first, unless

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"net/http"
-	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -28,11 +27,7 @@ var (
 func (p *Provider) Name() string { return p.config.Name }
 
 // Capabilities are what the configuration and the model's name allow.
-func (p *Provider) Capabilities() imagegen.Capabilities {
-	can := p.capabilities
-	can.Ratios, can.Tiers = slices.Clone(can.Ratios), slices.Clone(can.Tiers)
-	return can
-}
+func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities }
 
 // Generate asks for all images in one call, or for MaxPerCall in each of several calls that run at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {

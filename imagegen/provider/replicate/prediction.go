@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -66,10 +67,5 @@ var refusals = []string{"nsfw", "flagged as sensitive", "(e005)", "safety system
 
 func refused(message string) bool {
 	message = strings.ToLower(message)
-	for _, words := range refusals {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refusals, func(words string) bool { return strings.Contains(message, words) })
 }

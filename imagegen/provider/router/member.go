@@ -100,7 +100,8 @@ func (v permit) end(ctx context.Context, err error, unsaved bool) {
 	case v.trial: // the breaker must open again, or it would never let in another trial
 		v.breaker.RecordFailure()
 	}
-	v.releaseAndWake()
+	v.release()
+	v.freed.wake()
 }
 
 // record tells the breaker how a request ended. An error that only an operator can mend
@@ -122,12 +123,6 @@ func (m *member) lastError() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.failure
-}
-
-// releaseAndWake frees the place and wakes those who wait for one.
-func (m *member) releaseAndWake() {
-	m.release()
-	m.freed.wake()
 }
 
 func (m *member) release() {

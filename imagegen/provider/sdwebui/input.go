@@ -3,6 +3,7 @@ package sdwebui
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,8 +40,6 @@ func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size 
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, err
 	}
-	for name, value := range extra.Fill(r, size, d.Base64) {
-		all[name] = value
-	}
+	maps.Copy(all, extra.Fill(r, size, d.Base64))
 	return all, nil
 }

@@ -13,8 +13,8 @@ type Part struct{ template *template }
 // NewPart reads an input, which must not be changed any more. An error says what is wrong with the option Input. That
 // includes placeholders for options that the provider itself decides on: Format, Background, Mask and WhiteMask.
 func NewPart(input map[string]any) (*Part, error) {
-	t := &template{input: input, uses: map[string]bool{}}
-	if err := t.scan(input, false); err != nil {
+	t, err := parse(input)
+	if err != nil {
 		return nil, err
 	}
 	for _, name := range []string{Format, Background, Mask, WhiteMask} {

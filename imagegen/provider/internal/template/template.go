@@ -56,17 +56,11 @@ type template struct {
 type values map[string]any
 
 // parse checks an input and returns its template. An input holds nothing but nil, strings,
-// numbers, truth values, []any and map[string]any, only known placeholders, and at least
-// Prompt. An error names the option Input and what is wrong in it.
+// numbers, truth values, []any and map[string]any, and only known placeholders. An error names the option Input and
+// what is wrong in it.
 func parse(input map[string]any) (*template, error) {
 	t := &template{input: input, uses: map[string]bool{}}
-	if err := t.scan(input, false); err != nil {
-		return nil, err
-	}
-	if !t.uses[Prompt] {
-		return nil, fmt.Errorf("the option Input has no %s", Prompt)
-	}
-	return t, nil
+	return t, t.scan(input, false)
 }
 
 // scan checks a value and notes the placeholders in it. listed says that it is an element of a list, or within one.
@@ -156,7 +150,7 @@ func (v values) fillList(from []any) (any, bool) {
 			filled = append(filled, value)
 		}
 	}
-	return filled, len(filled) > 0 || !holds(from, Each)
+	return filled, len(filled) > 0 || !holdsEach(from)
 }
 
 // each are the references for which an element is repeated. Within an element that is repeated already, it is that
@@ -181,16 +175,15 @@ func repeats(element any) bool {
 	return false
 }
 
-// holds reports whether a value within v is the placeholder name and nothing else. That finds
-// every Each, which scan allows nowhere else.
-func holds(v any, name string) bool {
+// holdsEach reports whether a value within v is Each and nothing else, which scan allows nowhere else.
+func holdsEach(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return v == name
+		return v == Each
 	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(member any) bool { return holds(member, name) })
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsEach)
 	case []any:
-		return slices.ContainsFunc(v, func(element any) bool { return holds(element, name) })
+		return slices.ContainsFunc(v, holdsEach)
 	}
 	return false
 }
@@ -219,11 +212,13 @@ func text(v any) string {
 // usesPixels reports whether the input tells a size to the pixel.
 func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t.uses[Height] }
 
-// check refuses an input that would drop something that a request can ask for: one of so many references, or one of
-// perCall images of a call. It also refuses a place for references if there can be none.
+// check refuses an input that would drop something that a request can ask for: the prompt, one of so many references,
+// or one of perCall images of a call. It also refuses a place for references if there can be none.
 func (t *template) check(references, perCall int) error {
 	all := t.uses[References] || t.uses[Each]
 	switch {
+	case !t.uses[Prompt]:
+		return fmt.Errorf("the option Input has no %s", Prompt)
 	case t.uses[Width] != t.uses[Height]:
 		return fmt.Errorf("the option Input has one of %s and %s; it needs both", Width, Height)
 	case references > 0 && !all && !t.uses[Reference]:

@@ -36,8 +36,6 @@ func (b *Body) addBytes(raw []byte) {
 	b.add(int64(len(raw)), func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil })
 }
 
-func (b *Body) addFile(r imagegen.ProviderReference) { b.add(r.Size, r.Open) }
-
 // addBase64 adds a reference in base64, whose length follows from the reference's size.
 func (b *Body) addBase64(r imagegen.ProviderReference) {
 	b.add(int64(base64.StdEncoding.EncodedLen(int(r.Size))), func(ctx context.Context) (io.ReadCloser, error) {

@@ -30,12 +30,12 @@ func (f *Form) File(name string, r imagegen.ProviderReference) {
 	f.begin()
 	header := textproto.MIMEHeader{}
 	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{
-		"name": name, "filename": fmt.Sprintf("reference-%d.%s", len(f.body.parts)/2+1, suffix(r.MediaType))}))
+		"name": name, "filename": fmt.Sprintf("reference-%d.%s", len(f.body.parts)/2+1, strings.TrimPrefix(r.MediaType, "image/"))}))
 	header.Set("Content-Type", r.MediaType)
 	_, err := f.writer.CreatePart(header)
 	must(err)
 	f.flush()
-	f.body.addFile(r)
+	f.body.add(r.Size, r.Open)
 }
 
 // Body ends the form. No other method may be called after it.
@@ -58,8 +58,6 @@ func (f *Form) flush() {
 	f.body.addBytes(bytes.Clone(f.text.Bytes()))
 	f.text.Reset()
 }
-
-func suffix(mediaType string) string { return strings.TrimPrefix(mediaType, "image/") }
 
 // must is for writing to memory, which does not fail.
 func must(err error) {

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"io"
 	"slices"
 )
 
@@ -30,19 +31,30 @@ func sameImage(a, b []int) bool {
 // Fetch yields up to most images, one after the other. It leaves out those that came inline, at the places in had. An
 // image that cannot be fetched does not cost the others; the last such error is returned at the end. The error is nil
 // if no more are wanted, and the context's cause if ctx ends.
-func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield Yield) (failed error) {
+func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield Yield) error {
+	var missing []string
 	for _, i := range n {
+		if !slices.ContainsFunc(had, func(places []int) bool { return sameImage(places, i.places) }) {
+			missing = append(missing, i.address)
+		}
+	}
+	_, err := Deliver(ctx, missing, most, c.Fetch, yield)
+	return err
+}
+
+// Deliver opens and yields up to most images, one after the other, and closes each when yield returns. One that cannot
+// be opened does not cost the others: the last such error is returned at the end, or the context's cause if ctx ends.
+// If no more images are wanted, it returns false and no error.
+func Deliver[A any](ctx context.Context, from []A, most int, open func(context.Context, A) (io.ReadCloser, error), yield Yield) (wanted bool, failed error) {
+	for _, address := range from {
 		if most == 0 {
 			break
 		}
-		if slices.ContainsFunc(had, func(places []int) bool { return sameImage(places, i.places) }) {
-			continue
+		image, err := open(ctx, address)
+		if err != nil && ctx.Err() != nil {
+			return true, context.Cause(ctx)
 		}
-		image, err := c.Fetch(ctx, i.address)
 		if err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			failed = err
 			continue
 		}
@@ -50,8 +62,8 @@ func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yiel
 		wanted := yield(image)
 		image.Close()
 		if !wanted {
-			return nil
+			return false, nil
 		}
 	}
-	return failed
+	return true, failed
 }

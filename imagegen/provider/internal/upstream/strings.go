@@ -123,16 +123,11 @@ func (w *walker) value(depth int) error {
 	if strings.IndexByte("-0123456789tfn", c) < 0 {
 		return unexpected(c)
 	}
-	if c == 't' && w.flags && !w.yield(String{string(w.path), w.places, true, eof{}}, nil) {
+	if c == 't' && w.flags && !w.yield(String{string(w.path), w.places, true, strings.NewReader("")}, nil) {
 		return errStop
 	}
 	return w.literal()
 }
-
-// eof is a reader of nothing.
-type eof struct{}
-
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }
 
 // text yields a string whose opening quote has been read, and skips what was not read of it.
 func (w *walker) text() error {
