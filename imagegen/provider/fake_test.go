@@ -1,12 +1,10 @@
 package provider_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"image/png"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,8 +14,9 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
-	store "github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
@@ -26,20 +25,6 @@ import (
 // small keeps the tests quick.
 func small(prompt string, n int) imagegen.ProviderRequest {
 	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Size: imagegen.Size{Width: 32, Height: 24}, Ratio: "4:3", Tier: imagegen.Tier1K}
-}
-
-func generate(ctx context.Context, f *provider.Fake, r imagegen.ProviderRequest) (images [][]byte, ended error) {
-	for i, err := range f.Generate(ctx, r) {
-		if err != nil {
-			return images, err
-		}
-		body, err := io.ReadAll(i.Body)
-		if err != nil {
-			return images, err
-		}
-		images = append(images, body)
-	}
-	return images, nil
 }
 
 func classOf(err error) string {
@@ -68,7 +53,7 @@ func TestDirectives(t *testing.T) {
 		"[fake:oops]":                       {0, "invalid"},
 	} {
 		t.Run(prompt, func(t *testing.T) {
-			images, err := generate(t.Context(), &provider.Fake{}, small(prompt, 3))
+			images, err := providertest.Read(t.Context(), &provider.Fake{}, small(prompt, 3))
 			if diff := cmp.Diff(want, outcome{len(images), classOf(err)}); diff != "" {
 				t.Error(diff)
 			}
@@ -78,10 +63,10 @@ func TestDirectives(t *testing.T) {
 
 func TestImagesOfOneCallDiffer(t *testing.T) {
 	is := is.New(t)
-	images, err := generate(t.Context(), &provider.Fake{}, small("a fox", 2))
+	images, err := providertest.Read(t.Context(), &provider.Fake{}, small("a fox", 2))
 	is.NoErr(err)
-	is.True(!bytes.Equal(images[0], images[1]))
-	again, err := generate(t.Context(), &provider.Fake{}, small("a fox", 2))
+	is.True(images[0] != images[1])
+	again, err := providertest.Read(t.Context(), &provider.Fake{}, small("a fox", 2))
 	is.NoErr(err)
 	is.Equal(images, again) // but the next call draws the same two
 }
@@ -103,7 +88,7 @@ func TestTransientCountsByKey(t *testing.T) {
 	call := func(key string) string {
 		r := small("[fake:transient=2]", 1)
 		r.Key = key
-		_, err := generate(t.Context(), f, r)
+		_, err := providertest.Read(t.Context(), f, r)
 		return classOf(err)
 	}
 	is.Equal(call("a"), "unavailable")
@@ -118,7 +103,7 @@ func TestTransientCountsByKey(t *testing.T) {
 func TestScriptReplacesDirectives(t *testing.T) {
 	is := is.New(t)
 	f := &provider.Fake{Script: func(r imagegen.ProviderRequest) provider.Faults { return provider.Faults{Images: r.N - 1} }}
-	images, err := generate(t.Context(), f, small("[fake:fail]", 3))
+	images, err := providertest.Read(t.Context(), f, small("[fake:fail]", 3))
 	is.NoErr(err)
 	is.Equal(len(images), 2)
 }
@@ -126,22 +111,22 @@ func TestScriptReplacesDirectives(t *testing.T) {
 func TestReadyImage(t *testing.T) {
 	is := is.New(t)
 	f := &provider.Fake{Image: []byte("any bytes at all")}
-	images, err := generate(t.Context(), f, small("a fox", 2))
+	images, err := providertest.Read(t.Context(), f, small("a fox", 2))
 	is.NoErr(err)
-	is.Equal(images, [][]byte{f.Image, f.Image})
+	is.Equal(images, []string{"any bytes at all", "any bytes at all"})
 }
 
 func TestCorruptImageHasAHeaderOnly(t *testing.T) {
 	is := is.New(t)
 	r := small("[fake:corrupt]", 1)
 	r.Size = imagegen.Size{Width: 16, Height: 16} // the smallest there is
-	images, err := generate(t.Context(), &provider.Fake{}, r)
+	images, err := providertest.Read(t.Context(), &provider.Fake{}, r)
 	is.NoErr(err)
 	is.Equal(len(images), 1)
-	c, err := png.DecodeConfig(bytes.NewReader(images[0]))
+	c, err := png.DecodeConfig(strings.NewReader(images[0]))
 	is.NoErr(err)
 	is.Equal(c.Width, 16)
-	_, err = png.Decode(bytes.NewReader(images[0]))
+	_, err = png.Decode(strings.NewReader(images[0]))
 	is.True(err != nil)
 }
 
@@ -149,7 +134,7 @@ func TestDelayIsOnceACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		start := time.Now()
-		images, err := generate(t.Context(), &provider.Fake{}, small("[fake:delay=3s]", 2))
+		images, err := providertest.Read(t.Context(), &provider.Fake{}, small("[fake:delay=3s]", 2))
 		is.NoErr(err)
 		is.Equal(len(images), 2)
 		is.Equal(time.Since(start), 3*time.Second)
@@ -165,7 +150,7 @@ func TestContextEndsDelayAndHang(t *testing.T) {
 				ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, why)
 				defer cancel()
 				start := time.Now()
-				images, err := generate(ctx, &provider.Fake{}, small(prompt, 2))
+				images, err := providertest.Read(ctx, &provider.Fake{}, small(prompt, 2))
 				is.Equal(err, why)
 				is.Equal(len(images), 0)
 				is.Equal(time.Since(start), time.Minute)
@@ -176,7 +161,7 @@ func TestContextEndsDelayAndHang(t *testing.T) {
 
 func TestPanic(t *testing.T) {
 	defer func() { is.New(t).True(recover() != nil) }()
-	_, _ = generate(t.Context(), &provider.Fake{}, small("[fake:panic]", 1))
+	_, _ = providertest.Read(t.Context(), &provider.Fake{}, small("[fake:panic]", 1))
 }
 
 const crashing = "PROVIDER_TEST_CRASH"
@@ -185,7 +170,7 @@ const crashing = "PROVIDER_TEST_CRASH"
 func TestCrash(t *testing.T) {
 	if os.Getenv(crashing) != "" {
 		defer fmt.Println("survived")
-		_, _ = generate(t.Context(), &provider.Fake{AllowCrash: true}, small("[fake:crash]", 1))
+		_, _ = providertest.Read(t.Context(), &provider.Fake{AllowCrash: true}, small("[fake:crash]", 1))
 		return
 	}
 	is := is.New(t)
@@ -201,22 +186,16 @@ func TestCrash(t *testing.T) {
 func TestCorruptImagesAreRefunded(t *testing.T) {
 	for _, v := range imagegen.Verifications() {
 		is := is.New(t)
-		db := store.New(nil)
-		e, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "m", Provider: &provider.Fake{}, Verify: v,
-			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
-		is.NoErr(err)
-		is.NoErr(e.Start(t.Context()))
-		defer e.Stop(context.Background())
-		_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 10})
-		is.NoErr(err)
+		e := imagegentest.Start(t, func(c *engine.Config) { c.Models[0].Verify = v })
+		alice := e.As(imagegentest.Alice)
 		for _, size := range []imagegen.Size{{}, {Width: 64, Height: 64}} {
-			_, err = e.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "[fake:corrupt] a fox", N: 2, Size: size})
+			_, err := alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:corrupt] a fox", N: 2, Size: size})
 			is.True(errors.Is(err, imagegen.ErrGenerationFailed))
 		}
-		b, err := e.As("alice").Balance(t.Context())
+		b, err := alice.Balance(t.Context())
 		is.NoErr(err)
-		is.Equal(b.Credits, imagegen.Credits(10))
-		report, err := db.Audit(t.Context())
+		is.Equal(b.Credits, imagegen.Credits(100))
+		report, err := e.DB.Audit(t.Context())
 		is.NoErr(err)
 		is.True(report.Clean() && report.Images == 0)
 	}

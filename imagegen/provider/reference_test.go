@@ -9,12 +9,14 @@ import (
 	"image/draw"
 	"image/png"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // file is the bytes of a reference image.
@@ -62,8 +64,8 @@ func TestSizeOfAnImage(t *testing.T) {
 }
 
 // warmth is how much more red than blue a picture is.
-func warmth(is *is.I, body []byte) (sum int) {
-	picture, err := png.Decode(bytes.NewReader(body))
+func warmth(is *is.I, body string) (sum int) {
+	picture, err := png.Decode(strings.NewReader(body))
 	is.NoErr(err)
 	for y := range picture.Bounds().Dy() {
 		for x := range picture.Bounds().Dx() {
@@ -79,7 +81,7 @@ func TestReferenceTintsThePicture(t *testing.T) {
 	r := small("a lake by day", 1)
 	of := func(c color.Color) int {
 		r.References = []imagegen.ProviderReference{plain(is, 20, 20, c)}
-		images, err := generate(t.Context(), &provider.Fake{}, r)
+		images, err := providertest.Read(t.Context(), &provider.Fake{}, r)
 		is.NoErr(err)
 		return warmth(is, images[0])
 	}
@@ -97,11 +99,11 @@ func TestReferenceThatCannotBeRead(t *testing.T) {
 	gone.Reference = file(nil)
 	for reference, class := range map[*imagegen.ProviderReference]string{&whole: "<nil>", &cut: "invalid", &gone: "unavailable"} {
 		r.References = []imagegen.ProviderReference{*reference}
-		_, err := generate(t.Context(), &provider.Fake{}, r)
+		_, err := providertest.Read(t.Context(), &provider.Fake{}, r)
 		is.Equal(classOf(err), class)
 	}
 	cut.Width, cut.Height = 10_000, 10_000 // too large to be decoded for its colour
 	r.References = []imagegen.ProviderReference{cut}
-	_, err := generate(t.Context(), &provider.Fake{}, r)
+	_, err := providertest.Read(t.Context(), &provider.Fake{}, r)
 	is.NoErr(err)
 }

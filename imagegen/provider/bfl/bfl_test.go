@@ -14,30 +14,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
+
+func config(address string) bfl.Config {
+	return bfl.Config{APIKey: key, BaseURL: address + "/v1", Private: true, PollInterval: time.Millisecond}
+}
 
 // serve starts an upstream and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*bfl.Config)) *bfl.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := bfl.Config{APIKey: key, BaseURL: s.URL + "/v1", Private: true, PollInterval: time.Millisecond}
-	if change != nil {
-		change(&c)
-	}
-	p, err := bfl.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, config, change, bfl.New)
 }
 
 func TestProvider(t *testing.T) {
 	hostedtest.Suite{
 		Double: double,
 		New: func(address string, interval time.Duration) (imagegen.Provider, error) {
-			return bfl.New(bfl.Config{APIKey: key, BaseURL: address + "/v1", Private: true, PollInterval: interval})
+			c := config(address)
+			c.PollInterval = interval
+			return bfl.New(c)
 		},
 		Pending:      `{"status":"Generating"}`, // not a status of the reference
 		Last:         func(r *http.Request) bool { return r.URL.Path == "/v1/get_result" },
@@ -110,7 +107,7 @@ func TestKeyIsNotSentToStrangers(t *testing.T) {
 	stranger := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) }))
 	defer stranger.Close()
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		hostedtest.Answer(w, http.StatusOK, object{"id": "1", "polling_url": stranger.URL + "/v1/get_result?id=1"})
+		upstreamtest.Answer(w, http.StatusOK, object{"id": "1", "polling_url": stranger.URL + "/v1/get_result?id=1"})
 	}), nil)
 	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
@@ -123,7 +120,7 @@ func TestProbe(t *testing.T) {
 	is.True(!strings.Contains(err.Error(), "another")) // though the upstream repeats it
 
 	err = serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		hostedtest.Answer(w, http.StatusOK, object{"credits": 0})
+		upstreamtest.Answer(w, http.StatusOK, object{"credits": 0})
 	}), nil).Probe(t.Context())
 	is.True(err != nil && strings.Contains(err.Error(), "no credits left"))
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 const key = "bfl-key-0123456789"
@@ -14,24 +15,24 @@ type object = map[string]any
 // double answers as the API does (docs.bfl.ai, help.bfl.ai): with the fields of each model and no others.
 func double() *hostedtest.Double {
 	d := &hostedtest.Double{Header: "X-Key", Key: key, Refuse: func(w http.ResponseWriter, status int, why string) {
-		hostedtest.Answer(w, status, object{"detail": why})
+		upstreamtest.Answer(w, status, object{"detail": why})
 	}}
 	d.Routes = map[string]http.HandlerFunc{
 		"GET /v1/credits": func(w http.ResponseWriter, _ *http.Request) {
-			hostedtest.Answer(w, http.StatusOK, object{"credits": 12.5})
+			upstreamtest.Answer(w, http.StatusOK, object{"credits": 12.5})
 		},
 		"GET /v1/get_result": func(w http.ResponseWriter, r *http.Request) {
 			id := r.FormValue("id")
 			s, ok := d.Task(id)
 			if !ok {
-				hostedtest.Answer(w, http.StatusNotFound, object{"id": id, "status": "Task not found", "result": nil})
+				upstreamtest.Answer(w, http.StatusNotFound, object{"id": id, "status": "Task not found", "result": nil})
 				return
 			}
 			status := http.StatusOK
 			if s.Fields["prompt"] == hostedtest.Forbidden {
 				status = http.StatusServiceUnavailable // what was moderated comes so (vercel/ai, packages/black-forest-labs)
 			}
-			hostedtest.Answer(w, status, state(r, id, s.Fields))
+			upstreamtest.Answer(w, status, state(r, id, s.Fields))
 		},
 		"POST /v1/{model}": func(w http.ResponseWriter, r *http.Request) {
 			in, ok := inputs[r.PathValue("model")]
@@ -43,10 +44,10 @@ func double() *hostedtest.Double {
 			case err != nil:
 				d.Refuse(w, http.StatusBadRequest, err.Error())
 			case problem != "":
-				hostedtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"msg": problem, "type": "value_error"}}})
+				upstreamtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"msg": problem, "type": "value_error"}}})
 			default:
 				id := d.Submit(s)
-				hostedtest.Answer(w, http.StatusOK, object{"id": id, "cost": 3, "polling_url": "http://" + r.Host + "/v1/get_result?id=" + id})
+				upstreamtest.Answer(w, http.StatusOK, object{"id": id, "cost": 3, "polling_url": "http://" + r.Host + "/v1/get_result?id=" + id})
 			}
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"image"
 	"image/png"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -31,17 +31,9 @@ func workflow(t *testing.T, name string) []byte {
 // serve starts a ComfyUI and returns a provider for it, with workflows for no and one reference.
 func serve(t *testing.T, upstream http.Handler, change func(*comfyui.Config)) *comfyui.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := comfyui.Config{BaseURL: s.URL, Workflows: [][]byte{workflow(t, "text"), workflow(t, "reference")}}
-	if change != nil {
-		change(&c)
-	}
-	p, err := comfyui.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, func(address string) comfyui.Config {
+		return comfyui.Config{BaseURL: address, Workflows: [][]byte{workflow(t, "text"), workflow(t, "reference")}}
+	}, change, comfyui.New)
 }
 
 // edit asks for n pictures after a reference: by a workflow that draws one at a time.

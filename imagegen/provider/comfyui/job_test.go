@@ -126,8 +126,7 @@ func TestUnreadableJob(t *testing.T) {
 	r := providertest.Request("a fox", 1)
 	r.Job = []byte("{")
 	_, err := providertest.Collect(t.Context(), serve(t, &comfyuitest.Server{}, nil), r)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok && e.Class == imagegen.ClassUnknown)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
 }
 
 // A job that cannot be saved could not be found again: it is given up.
@@ -244,8 +243,7 @@ func TestFailedSubmissionIsMadeAgain(t *testing.T) {
 	r := providertest.Request(comfyuitest.Memory, 2)
 	job := keeping(&r)
 	_, err := providertest.Collect(t.Context(), p, r)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok && e.Class == imagegen.ClassUnavailable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable)
 	is.Equal(*job, nil)
 	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)

@@ -1,7 +1,6 @@
 package comfyui_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"path"
@@ -87,8 +86,7 @@ func TestRefusedWorkflow(t *testing.T) {
 		c.Workflows = [][]byte{[]byte(strings.Replace(string(workflow(t, "text")), "VAEDecode", "VAEDecodeTiled", 1))}
 	})
 	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok && e.Class == imagegen.ClassInvalid)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassInvalid)
 	is.True(strings.Contains(err.Error(), "VAEDecodeTiled is not installed"))
 }
 
@@ -144,8 +142,7 @@ func TestSubmissionThatFails(t *testing.T) {
 	}}, nil)
 	images, err := providertest.Collect(t.Context(), p, edit("a fox", 4))
 	is.Equal(len(images), 2)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok && e.Class == imagegen.ClassRateLimited)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRateLimited)
 }
 
 func TestProbe(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 const key = "id:0123456789abcdef"
@@ -18,27 +19,27 @@ type object = map[string]any
 // documentation/model-apis/errors.
 func double() *hostedtest.Double {
 	d := &hostedtest.Double{Header: "Authorization", Key: "Key " + key, Refuse: func(w http.ResponseWriter, status int, why string) {
-		hostedtest.Answer(w, status, object{"detail": why})
+		upstreamtest.Answer(w, status, object{"detail": why})
 	}}
 	submit := func(w http.ResponseWriter, r *http.Request) {
 		s := hostedtest.Sent{Path: r.URL.Path}
 		if err := json.NewDecoder(r.Body).Decode(&s.Fields); err != nil {
-			hostedtest.Answer(w, http.StatusBadRequest, object{"detail": err.Error(), "error_type": "bad_request"})
+			upstreamtest.Answer(w, http.StatusBadRequest, object{"detail": err.Error(), "error_type": "bad_request"})
 			return
 		}
 		id := d.Submit(s)
 		address := fmt.Sprintf("http://%s/acme/fox/requests/%s", r.Host, id) // without the endpoint's path
-		hostedtest.Answer(w, http.StatusOK, object{"status": "IN_QUEUE", "queue_position": 0, "request_id": id,
+		upstreamtest.Answer(w, http.StatusOK, object{"status": "IN_QUEUE", "queue_position": 0, "request_id": id,
 			"response_url": address, "status_url": address + "/status", "cancel_url": address + "/cancel"})
 	}
 	d.Routes = map[string]http.HandlerFunc{"POST /acme/fox": submit, "POST /acme/fox/edit": submit,
 		"PUT /acme/fox/requests/{id}/cancel": known(d, func(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 			if s.Fields["prompt"] != hostedtest.Endless {
-				hostedtest.Answer(w, http.StatusBadRequest, object{"status": "ALREADY_COMPLETED"})
+				upstreamtest.Answer(w, http.StatusBadRequest, object{"status": "ALREADY_COMPLETED"})
 				return
 			}
 			d.Cancel(r.PathValue("id"))
-			hostedtest.Answer(w, http.StatusAccepted, object{"status": "CANCELLATION_REQUESTED"})
+			upstreamtest.Answer(w, http.StatusAccepted, object{"status": "CANCELLATION_REQUESTED"})
 		}),
 		"GET /acme/fox/requests/{id}/status": known(d, status),
 		"GET /acme/fox/requests/{id}":        known(d, response),
@@ -47,7 +48,7 @@ func double() *hostedtest.Double {
 				d.Refuse(w, http.StatusNotFound, "Not Found")
 				return
 			}
-			hostedtest.Answer(w, http.StatusOK, object{"prices": []any{}})
+			upstreamtest.Answer(w, http.StatusOK, object{"prices": []any{}})
 		},
 	}
 	return d
@@ -60,29 +61,29 @@ func known(d *hostedtest.Double, h func(http.ResponseWriter, *http.Request, host
 			h(w, r, s)
 			return
 		}
-		hostedtest.Answer(w, http.StatusNotFound, object{"detail": "Request not found", "status": "NOT_FOUND"})
+		upstreamtest.Answer(w, http.StatusNotFound, object{"detail": "Request not found", "status": "NOT_FOUND"})
 	}
 }
 
 func status(w http.ResponseWriter, _ *http.Request, s hostedtest.Sent) {
 	if s.Fields["prompt"] == hostedtest.Endless {
-		hostedtest.Answer(w, http.StatusAccepted, object{"status": "IN_PROGRESS", "logs": nil})
+		upstreamtest.Answer(w, http.StatusAccepted, object{"status": "IN_PROGRESS", "logs": nil})
 		return
 	}
-	hostedtest.Answer(w, http.StatusOK, object{"status": "COMPLETED", "metrics": object{"inference_time": 1.5}})
+	upstreamtest.Answer(w, http.StatusOK, object{"status": "COMPLETED", "metrics": object{"inference_time": 1.5}})
 }
 
 func response(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 	field, kind := check(s)
 	switch {
 	case s.Fields["prompt"] == hostedtest.Endless:
-		hostedtest.Answer(w, http.StatusBadRequest, object{"detail": "Request is still in progress"})
+		upstreamtest.Answer(w, http.StatusBadRequest, object{"detail": "Request is still in progress"})
 		return
 	case kind == "" && s.Fields["prompt"] == hostedtest.Forbidden:
 		field, kind = "prompt", "content_policy_violation"
 	}
 	if kind != "" {
-		hostedtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"loc": []string{"body", field}, "msg": "no", "type": kind}}})
+		upstreamtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"loc": []string{"body", field}, "msg": "no", "type": kind}}})
 		return
 	}
 	n, many := s.Fields["num_images"].(float64)
@@ -90,6 +91,6 @@ func response(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 		n = 1
 	}
 	image := object{"url": "http://" + r.Host + "/files/" + sizeOf(s.Fields) + look(s.Fields), "content_type": "image/png"}
-	hostedtest.Answer(w, http.StatusOK, object{"images": slices.Repeat([]object{image}, int(n)), "seed": 42,
+	upstreamtest.Answer(w, http.StatusOK, object{"images": slices.Repeat([]object{image}, int(n)), "seed": 42,
 		"has_nsfw_concepts": make([]bool, int(n)), "timings": object{}})
 }

@@ -3,7 +3,6 @@ package fal_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/fal"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -27,17 +27,7 @@ func fox(address string) fal.Config {
 // serve starts an upstream and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*fal.Config)) *fal.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := fox(s.URL)
-	if change != nil {
-		change(&c)
-	}
-	p, err := fal.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, fox, change, fal.New)
 }
 
 func TestProvider(t *testing.T) {
@@ -185,7 +175,7 @@ func TestResponseThatIsPutOff(t *testing.T) {
 			return false
 		}
 		put = true
-		hostedtest.Answer(w, http.StatusTooManyRequests, object{"detail": "slow down", "error_type": "rate_limit"})
+		upstreamtest.Answer(w, http.StatusTooManyRequests, object{"detail": "slow down", "error_type": "rate_limit"})
 		return true
 	}
 	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), providertest.Request("a fox", 1))

@@ -4,7 +4,6 @@ import (
 	_ "image/png"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,23 +14,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini/internal/geminitest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 // serve starts an upstream and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*gemini.Config)) *gemini.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := gemini.Config{APIKey: geminitest.Key, BaseURL: s.URL + "/v1beta", Private: true}
-	if change != nil {
-		change(&c)
-	}
-	p, err := gemini.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, func(address string) gemini.Config {
+		return gemini.Config{APIKey: geminitest.Key, BaseURL: address + "/v1beta", Private: true}
+	}, change, gemini.New)
 }
 
 func TestProvider(t *testing.T) {

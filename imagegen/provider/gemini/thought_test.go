@@ -43,17 +43,7 @@ func TestPartsOfAnAnswer(t *testing.T) {
 			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				io.WriteString(w, `{"candidates":[{"content":{"parts":[`+c.parts+`]},"finishReason":"STOP"}]}`)
 			}), nil)
-			var got []string
-			var ended error
-			for i, err := range p.Generate(t.Context(), providertest.Request("a fox", 1)) {
-				if err != nil {
-					ended = err
-					continue
-				}
-				raw, err := io.ReadAll(i.Body)
-				is.NoErr(err)
-				got = append(got, string(raw))
-			}
+			got, ended := providertest.Read(t.Context(), p, providertest.Request("a fox", 1))
 			is.Equal(strings.Join(got, " "), c.want)
 			_, failed := errors.AsType[*imagegen.ProviderError](ended)
 			is.Equal(failed, c.want == "")

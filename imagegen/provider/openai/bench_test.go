@@ -2,7 +2,6 @@ package openai_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"fmt"
 	"image"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
@@ -70,7 +70,7 @@ func BenchmarkGenerate(b *testing.B) {
 				b.SetParallelism(max(1, callers/runtime.GOMAXPROCS(0)))
 				size := imagegen.Size{Width: c.edge, Height: c.edge}
 				generate := func() {
-					if _, err := s.Generate(b.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "a fox", Size: size}); err != nil {
+					if _, err := s.Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: size}); err != nil {
 						b.Error(err)
 					}
 				}
@@ -96,17 +96,9 @@ func engineOnDisk(tb testing.TB, p imagegen.Provider, slots int) *engine.Session
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = db.Close() })
-	e, err := engine.New(engine.Config{Store: db, Ledger: db, Concurrency: slots, Models: []engine.Model{{ID: "m", Provider: p,
-		Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 1, "4K": 1}}}})
-	if err != nil {
+	e := imagegentest.StartOver(tb, db, func(c *engine.Config) { c.Models[0].Provider, c.Concurrency = p, slots })
+	if _, err := db.Grant(tb.Context(), imagegen.Grant{User: imagegentest.Alice, Credits: 1 << 30}); err != nil {
 		tb.Fatal(err)
 	}
-	if err := e.Start(tb.Context()); err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { e.Stop(context.Background()) })
-	if _, err := db.Grant(tb.Context(), imagegen.Grant{User: "alice", Credits: 1 << 30}); err != nil {
-		tb.Fatal(err)
-	}
-	return e.As("alice")
+	return e.As(imagegentest.Alice)
 }

@@ -7,10 +7,10 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
-	"github.com/imagegend/imagegend/imagegen/storage/memory"
 
 	"github.com/matryer/is"
 )
@@ -19,20 +19,12 @@ import (
 func TestWithTheEngine(t *testing.T) {
 	is := is.New(t)
 	upstream := &openaitest.Server{}
-	db := memory.New(nil)
-	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "gpt-image-2",
-		Provider: serve(t, upstream, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}}})
-	is.NoErr(err)
-	is.NoErr(service.Start(t.Context()))
-	defer service.Stop(t.Context())
-	_, err = db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 100})
-	is.NoErr(err)
-	alice := service.As("alice")
+	alice := imagegentest.Start(t, func(c *engine.Config) { c.Models[0].Provider = serve(t, upstream, nil) }).As(imagegentest.Alice)
 	ask := func(prompt, size string, n int) (imagegen.Result, error) {
 		z, err := imagegen.ParseSize(size)
 		is.NoErr(err)
 		photo := providertest.Reference("image/png", string(upstreamtest.PNG(300, 200)), 300, 200)
-		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: "gpt-image-2", Prompt: prompt, Size: z, N: n,
+		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, Size: z, N: n,
 			References: []imagegen.Reference{photo}})
 	}
 

@@ -9,6 +9,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // hollow is a PNG of 4096 x 4096 pixels, whole but for its pixels: so many bytes that nobody looks at.
@@ -29,7 +30,7 @@ func TestALargeImageInFlatMemory(t *testing.T) {
 	s := engineOnDisk(t, answering(t, image), 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := s.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "a fox", Size: imagegen.Size{Width: 4096, Height: 4096}})
+	got, err := s.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: imagegen.Size{Width: 4096, Height: 4096}})
 	is.NoErr(err)
 	runtime.ReadMemStats(&after)
 	is.True(after.TotalAlloc-before.TotalAlloc < uint64(len(image))/2) // a fiftieth; pools leak under the race detector

@@ -3,7 +3,6 @@ package openai_test
 import (
 	_ "image/png"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
@@ -19,17 +19,9 @@ import (
 // serve starts an upstream and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*openai.Config)) *openai.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := openai.Config{APIKey: openaitest.Key, BaseURL: s.URL + "/v1", Private: true}
-	if change != nil {
-		change(&c)
-	}
-	p, err := openai.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, func(address string) openai.Config {
+		return openai.Config{APIKey: openaitest.Key, BaseURL: address + "/v1", Private: true}
+	}, change, openai.New)
 }
 
 func TestProvider(t *testing.T) {
@@ -47,14 +39,9 @@ func TestProviderWithOneImagePerCallAndLinks(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New: func(t *testing.T) imagegen.Provider {
 			d := &openaitest.Server{}
-			s := httptest.NewServer(d)
-			t.Cleanup(s.Close)
-			d.Link = func(path string) string { return s.URL + path }
-			p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL + "/v1", Private: true, MaxPerCall: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p
+			return serve(t, d, func(c *openai.Config) {
+				d.Link, c.MaxPerCall = func(path string) string { return strings.TrimSuffix(c.BaseURL, "/v1") + path }, 1
+			})
 		},
 		Endless: openaitest.Endless,
 		Sample:  true,

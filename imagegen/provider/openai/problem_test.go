@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -95,18 +94,6 @@ func TestMessageOfABadKey(t *testing.T) {
 	is.True(strings.Contains(p.Probe(t.Context()).Error(), "the upstream refused the API key"))
 }
 
-func TestUpstreamThatIsNotThere(t *testing.T) {
-	is := is.New(t)
-	s := httptest.NewServer(nil)
-	s.Close()
-	p, err := openai.New(openai.Config{BaseURL: s.URL, Private: true})
-	is.NoErr(err)
-	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnavailable) // nothing was sent
-}
-
 func TestPrivateAddressIsRefused(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewTLSServer(&openaitest.Server{})
@@ -115,23 +102,6 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	is.NoErr(err)
 	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is no public address"))
-}
-
-func TestUpstreamThatHangsUp(t *testing.T) {
-	is := is.New(t)
-	var calls atomic.Int64
-	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		io.Copy(io.Discard, r.Body)
-		c, _, err := http.NewResponseController(w).Hijack()
-		if err == nil {
-			c.(*net.TCPConn).SetLinger(0)
-			c.Close()
-		}
-	}), nil)
-	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
-	is.Equal(calls.Load(), int64(1)) // and not again
 }
 
 // The images before a break count; the error comes last.

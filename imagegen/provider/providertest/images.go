@@ -54,8 +54,7 @@ func ratiosAndTiers(t *testing.T, c Config) {
 				r := c.request(p)
 				r.Size, r.Ratio, r.Tier = imagegen.Size{}, ratio, tier
 				is.NoErr(imagegen.Refuses(p, r)) // what is declared is not refused
-				sizes, ended, err := collect(t.Context(), p, r)
-				is.NoErr(err)
+				sizes, ended := collect(t, t.Context(), p, r)
 				is.NoErr(ended)
 				is.Equal(len(sizes), 1)
 				is.NoErr(r.Fits(sizes[0])) // ratio and tier are met
@@ -109,8 +108,7 @@ func explicitSizes(t *testing.T, c Config) {
 				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "") // a refusal says what to change
 				return
 			}
-			sizes, ended, err := collect(t.Context(), p, r)
-			is.NoErr(err)
+			sizes, ended := collect(t, t.Context(), p, r)
 			is.NoErr(ended)
 			is.Equal(len(sizes), 1)
 			is.NoErr(r.Fits(sizes[0])) // never scaled up, never bent
@@ -126,8 +124,7 @@ func counts(t *testing.T, c Config) {
 			is := is.New(t)
 			r := c.request(p)
 			r.N = n
-			sizes, ended, err := collect(t.Context(), p, r)
-			is.NoErr(err)
+			sizes, ended := collect(t, t.Context(), p, r)
 			is.NoErr(ended)
 			is.Equal(len(sizes), n)
 		})
@@ -142,11 +139,11 @@ func concurrent(t *testing.T, c Config) {
 	problems := make(chan error, callers)
 	for range callers {
 		calls.Go(func() {
-			sizes, ended, err := collect(t.Context(), p, c.request(p))
-			if len(sizes) != 1 {
-				err = errors.Join(err, fmt.Errorf("%d images instead of one", len(sizes)))
+			sizes, ended := collect(t, t.Context(), p, c.request(p))
+			if ended == nil && len(sizes) != 1 {
+				ended = fmt.Errorf("%d images instead of one", len(sizes))
 			}
-			problems <- errors.Join(err, ended)
+			problems <- ended
 		})
 	}
 	calls.Wait()

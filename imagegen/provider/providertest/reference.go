@@ -65,8 +65,7 @@ func references(t *testing.T, c Config) {
 	}
 	r := c.request(p)
 	attached := attach(is, &r, most)
-	sizes, ended, err := collect(t.Context(), p, r)
-	is.NoErr(err)
+	sizes, ended := collect(t, t.Context(), p, r)
 	is.NoErr(ended)
 	is.Equal(len(sizes), 1)
 	is.True(attached[0].opened.Load() > 0) // the reference was read
@@ -84,8 +83,7 @@ func brokenReference(t *testing.T, c Config) {
 	}
 	r := c.request(p)
 	attach(is, &r, 1)[0].err = errors.New("the disk is on fire")
-	sizes, ended, err := collect(t.Context(), p, r)
-	is.NoErr(err)
+	sizes, ended := collect(t, t.Context(), p, r)
 	is.True(ended != nil)   // the call says so
 	is.Equal(len(sizes), 0) // and does not go on without the reference
 }

@@ -18,7 +18,7 @@ type object = map[string]any
 // replicate/replicate-javascript, issue 249.
 func double() *hostedtest.Double {
 	d := &hostedtest.Double{Header: "Authorization", Key: "Bearer " + key, Refuse: func(w http.ResponseWriter, status int, why string) {
-		hostedtest.Answer(w, status, object{"title": http.StatusText(status), "detail": why, "status": status})
+		upstreamtest.Answer(w, status, object{"title": http.StatusText(status), "detail": why, "status": status})
 	}}
 	show := func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
@@ -27,7 +27,7 @@ func double() *hostedtest.Double {
 			d.Refuse(w, http.StatusNotFound, "The requested resource does not exist")
 			return
 		}
-		hostedtest.Answer(w, http.StatusOK, prediction(r, id, s, state(r, s.Fields)))
+		upstreamtest.Answer(w, http.StatusOK, prediction(r, id, s, state(r, s.Fields)))
 	}
 	create := func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
@@ -43,10 +43,10 @@ func double() *hostedtest.Double {
 			d.Refuse(w, http.StatusUnprocessableEntity, "Input validation failed: "+err.Error())
 			return
 		}
-		hostedtest.Answer(w, http.StatusCreated, prediction(r, d.Submit(s), s, object{"status": "starting", "output": nil, "error": nil}))
+		upstreamtest.Answer(w, http.StatusCreated, prediction(r, d.Submit(s), s, object{"status": "starting", "output": nil, "error": nil}))
 	}
 	model := func(w http.ResponseWriter, _ *http.Request) {
-		hostedtest.Answer(w, http.StatusOK, object{"owner": "acme", "name": "fox"})
+		upstreamtest.Answer(w, http.StatusOK, object{"owner": "acme", "name": "fox"})
 	}
 	d.Routes = map[string]http.HandlerFunc{
 		"POST /v1/models/acme/fox/predictions": create, "POST /v1/deployments/acme/fox/predictions": create, "POST /v1/predictions": create,

@@ -2,7 +2,6 @@ package replicate_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/replicate"
 )
@@ -28,17 +28,7 @@ func fox(address string) replicate.Config {
 // serve starts an upstream and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*replicate.Config)) *replicate.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := fox(s.URL)
-	if change != nil {
-		change(&c)
-	}
-	p, err := replicate.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, fox, change, replicate.New)
 }
 
 func TestProvider(t *testing.T) {
@@ -150,7 +140,7 @@ func TestPartOfTheImages(t *testing.T) {
 		if r.URL.Path != "/v1/predictions/1" {
 			return false
 		}
-		hostedtest.Answer(w, http.StatusOK, object{"status": "failed", "error": "flagged as sensitive"})
+		upstreamtest.Answer(w, http.StatusOK, object{"status": "failed", "error": "flagged as sensitive"})
 		return true
 	}
 	sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), providertest.Request("a fox", 3))

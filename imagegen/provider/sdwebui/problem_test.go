@@ -1,7 +1,6 @@
 package sdwebui_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -67,16 +66,6 @@ func TestPartOfAnAnswer(t *testing.T) {
 	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
 	is.Equal(len(images), 1)
 	is.True(err != nil)
-}
-
-func TestUnreachable(t *testing.T) {
-	is := is.New(t)
-	p, err := sdwebui.New(sdwebui.Config{BaseURL: "http://127.0.0.1:1"})
-	is.NoErr(err)
-	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok && e.Class == imagegen.ClassUnavailable)
-	is.True(p.Probe(t.Context()) != nil)
 }
 
 func TestProbe(t *testing.T) {

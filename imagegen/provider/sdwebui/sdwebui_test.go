@@ -6,8 +6,8 @@ import (
 	"errors"
 	_ "image/png"
 	"io"
+	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +16,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui/internal/sdwebuitest"
@@ -24,17 +25,9 @@ import (
 // serve starts a web UI and returns a provider for it.
 func serve(t *testing.T, upstream http.Handler, change func(*sdwebui.Config)) *sdwebui.Provider {
 	t.Helper()
-	s := httptest.NewServer(upstream)
-	t.Cleanup(s.Close)
-	c := sdwebui.Config{BaseURL: s.URL, User: sdwebuitest.User, Password: sdwebuitest.Password}
-	if change != nil {
-		change(&c)
-	}
-	p, err := sdwebui.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, upstream, func(address string) sdwebui.Config {
+		return sdwebui.Config{BaseURL: address, User: sdwebuitest.User, Password: sdwebuitest.Password}
+	}, change, sdwebui.New)
 }
 
 func TestProvider(t *testing.T) {
@@ -117,14 +110,10 @@ func TestWhatIsSent(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(len(images), r.N)
 			is.Equal(d.Requests()[0].Path, c.path)
-			got, want := d.Requests()[0].Params, map[string]any{}
+			got, want := d.Requests()[0].Params, maps.Clone(base)
 			is.True(got["force_task_id"] != "")
 			delete(got, "force_task_id")
-			for _, m := range []map[string]any{base, c.want} {
-				for k, v := range m {
-					want[k] = v
-				}
-			}
+			maps.Copy(want, c.want)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}

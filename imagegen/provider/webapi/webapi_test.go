@@ -7,7 +7,6 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
 )
@@ -34,17 +34,7 @@ func config(address string) webapi.Config {
 // serve starts an API and returns a provider for it.
 func serve(t *testing.T, h http.HandlerFunc, change func(*webapi.Config)) *webapi.Provider {
 	t.Helper()
-	s := httptest.NewServer(h)
-	t.Cleanup(s.Close)
-	c := config(s.URL)
-	if change != nil {
-		change(&c)
-	}
-	p, err := webapi.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return upstreamtest.Serve(t, h, config, change, webapi.New)
 }
 
 func says(status int, body string) http.HandlerFunc {

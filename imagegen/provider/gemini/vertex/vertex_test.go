@@ -1,7 +1,6 @@
 package vertex_test
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"crypto/rand"
@@ -16,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +28,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/gemini"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini/internal/geminitest"
 	"github.com/imagegend/imagegend/imagegen/provider/gemini/vertex"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
@@ -68,17 +69,16 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST " + models + ":generateContent", "POST " + models + ":countTokens":
 		c.model(w, r)
 	default:
-		fail(w, http.StatusNotFound, map[string]any{"error": map[string]any{"code": 404, "status": "NOT_FOUND", "message": r.URL.Path}})
+		upstreamtest.Answer(w, http.StatusNotFound, map[string]any{"error": map[string]any{"code": 404, "status": "NOT_FOUND", "message": r.URL.Path}})
 	}
 }
 
 func (c *cloud) token(w http.ResponseWriter, r *http.Request) {
 	if err := c.check(r); err != nil || c.refuse.Load() {
-		fail(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": fmt.Sprint("Invalid JWT Signature. ", err)})
+		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": fmt.Sprint("Invalid JWT Signature. ", err)})
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	json.NewEncoder(w).Encode(map[string]any{"access_token": fmt.Sprintf("ya29.token-%d", c.tokens.Add(1)), "expires_in": 3599, "token_type": "Bearer"})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"access_token": fmt.Sprintf("ya29.token-%d", c.tokens.Add(1)), "expires_in": 3599, "token_type": "Bearer"})
 }
 
 // check is what the endpoint looks at: the grant, and the assertion's signature and claims.
@@ -119,23 +119,17 @@ func (c *cloud) check(r *http.Request) error {
 func (c *cloud) model(w http.ResponseWriter, r *http.Request) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ya29.token-")
 	if !ok || token != fmt.Sprint(c.tokens.Load()) || r.Header.Get("X-Goog-Api-Key") != "" {
-		fail(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"code": 401, "status": "UNAUTHENTICATED", "message": "token " + r.Header.Get("Authorization")}})
+		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"code": 401, "status": "UNAUTHENTICATED", "message": "token " + r.Header.Get("Authorization")}})
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, ":countTokens") {
-		json.NewEncoder(w).Encode(map[string]any{"totalTokens": 1})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"totalTokens": 1})
 		return
 	}
 	inner := r.Clone(r.Context())
 	inner.URL.Path = "/v1beta/models/gemini-3-pro-image:generateContent"
 	inner.Header.Set("X-Goog-Api-Key", geminitest.Key)
 	c.gemini.ServeHTTP(w, inner)
-}
-
-func fail(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 // account is a key file as Google Cloud hands it out.
@@ -164,19 +158,8 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-func ask(t *testing.T, p imagegen.Provider, n int) (images int, ended error) {
-	t.Helper()
-	r := imagegen.ProviderRequest{Key: "gen_1", Prompt: "a fox", N: n, Ratio: "1:1", Tier: "1K", Quality: "auto",
-		SaveJob: func(context.Context, []byte) error { return nil }}
-	for i, err := range p.Generate(t.Context(), r) {
-		if err != nil {
-			return images, err
-		}
-		if raw, err := io.ReadAll(i.Body); err == nil && bytes.HasPrefix(raw, []byte("\x89PNG")) {
-			images++
-		}
-	}
-	return images, nil
+func ask(t *testing.T, p imagegen.Provider, n int) (sizes []imagegen.Size, ended error) {
+	return providertest.Collect(t.Context(), p, providertest.Request("a fox", n))
 }
 
 // One token serves all calls until it expires.
@@ -187,9 +170,9 @@ func TestTokens(t *testing.T) {
 	is.Equal(p.Name(), "vertex")
 	is.NoErr(p.Probe(t.Context()))
 	for range 2 {
-		images, err := ask(t, p, 4)
+		sizes, err := ask(t, p, 4)
 		is.NoErr(err)
-		is.Equal(images, 4)
+		is.Equal(sizes, slices.Repeat([]imagegen.Size{{Width: 1024, Height: 1024}}, 4))
 	}
 	is.Equal(c.tokens.Load(), int64(1))
 }
@@ -200,18 +183,14 @@ func TestWithoutAToken(t *testing.T) {
 	c := start(t)
 	c.refuse.Store(true)
 	_, err := ask(t, serve(t, c), 2)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnusable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
 	is.True(strings.Contains(err.Error(), "Google refused the service account") && strings.Contains(err.Error(), "invalid_grant"))
 	is.Equal(len(c.gemini.Requests()), 0)
 
 	p, err := vertex.New(vertex.Config{ServiceAccount: account("http://127.0.0.1:1/token"), Config: gemini.Config{BaseURL: c.url, Private: true}})
 	is.NoErr(err)
 	_, err = ask(t, p, 1)
-	e, ok = errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnavailable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable)
 }
 
 // A token that Vertex AI does not take, and repeats, is told of and not shown.
@@ -222,9 +201,7 @@ func TestTokenThatIsRefused(t *testing.T) {
 	is.NoErr(p.Probe(t.Context()))
 	c.tokens.Add(1) // it is not the one that was given
 	_, err := ask(t, p, 1)
-	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	is.True(ok)
-	is.Equal(e.Class, imagegen.ClassUnusable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
 	is.True(!strings.Contains(err.Error(), "ya29.token-1"))
 }
 

@@ -9,7 +9,6 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 // file is a reference image that counts what is open.
@@ -68,17 +68,9 @@ func fileOf(n int) *file {
 // serve starts an upstream of one's own.
 func serve(t *testing.T, handler http.HandlerFunc, change func(*upstream.Options)) *upstream.Client {
 	t.Helper()
-	s := httptest.NewServer(handler)
-	t.Cleanup(s.Close)
-	o := upstream.Options{BaseURL: s.URL, Key: "secret-key", Private: true}
-	if change != nil {
-		change(&o)
-	}
-	c, err := upstream.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return upstreamtest.Serve(t, handler, func(address string) upstream.Options {
+		return upstream.Options{BaseURL: address, Key: "secret-key", Private: true}
+	}, change, upstream.New)
 }
 
 func TestDocument(t *testing.T) {

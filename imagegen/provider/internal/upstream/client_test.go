@@ -94,6 +94,12 @@ func TestConnectionsAreKept(t *testing.T) {
 	is.Equal(opened, calls)
 }
 
+// Where nobody listens nothing has begun.
+func TestUpstreamThatIsNotThere(t *testing.T) {
+	err := of(t, "http://127.0.0.1:1").JSON(t.Context(), http.MethodPost, "/x", 1, nil)
+	is.New(t).Equal(classOf(err), imagegen.ClassUnavailable)
+}
+
 // The key goes to no host but the upstream's own and those that were named.
 func TestKeyStaysAtHome(t *testing.T) {
 	is := is.New(t)

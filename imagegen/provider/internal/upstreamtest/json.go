@@ -12,3 +12,10 @@ func Decode(r *http.Request, v any) error {
 	d.DisallowUnknownFields()
 	return d.Decode(v)
 }
+
+// Answer sends v as JSON.
+func Answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v)
+}

@@ -3,7 +3,6 @@
 package comfyuitest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -132,11 +131,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /view":
 		s.view(w, r)
 	case route == "GET /system_stats":
-		answer(w, http.StatusOK, map[string]any{"system": map[string]any{"os": "posix", "comfyui_version": "0.3.60"}, "devices": []any{}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"system": map[string]any{"os": "posix", "comfyui_version": "0.3.60"}, "devices": []any{}})
 	case isInfo && slices.Contains(classes, class):
-		answer(w, http.StatusOK, map[string]any{class: map[string]any{"input": map[string]any{}, "name": class}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{class: map[string]any{"input": map[string]any{}, "name": class}})
 	case isInfo:
-		answer(w, http.StatusOK, map[string]any{})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{})
 	default:
 		http.Error(w, "404: Not Found", http.StatusNotFound)
 	}
@@ -162,7 +161,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 		name = fmt.Sprintf("(%d) %s", i, header.Filename)
 	}
 	s.files[subfolder+"/"+name] = raw
-	answer(w, http.StatusOK, map[string]any{"name": name, "subfolder": subfolder, "type": "input"})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"name": name, "subfolder": subfolder, "type": "input"})
 }
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
@@ -178,12 +177,12 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		q.ID = fmt.Sprintf("%08x-0000-4000-8000-000000000000", len(s.tasks)+1)
 	}
 	if !canonical.MatchString(q.ID) {
-		answer(w, http.StatusBadRequest, map[string]any{"node_errors": map[string]any{}, "error": map[string]any{"type": "invalid_prompt_id",
+		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"node_errors": map[string]any{}, "error": map[string]any{"type": "invalid_prompt_id",
 			"message": "prompt_id must be a valid UUID", "details": "", "extra_info": map[string]any{}}})
 		return
 	}
 	if node, err := q.Prompt.check(s.files); err != nil {
-		answer(w, http.StatusBadRequest, map[string]any{
+		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{
 			"error":       map[string]any{"type": "prompt_outputs_failed_validation", "message": "Prompt outputs failed validation", "details": "", "extra_info": map[string]any{}},
 			"node_errors": map[string]any{node: map[string]any{"errors": []any{map[string]any{"type": "value_not_in_list", "message": "Value not in list", "details": err.Error()}}}},
 		})
@@ -194,7 +193,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	if s.Lose {
 		panic(http.ErrAbortHandler)
 	}
-	answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
 }
 
 // view sends a picture of the size that its name tells, see task.succeed.
@@ -207,10 +206,4 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "image/png")
 	w.Write(upstreamtest.PNG(width, height))
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }

@@ -37,7 +37,7 @@ func (s *Server) history(w http.ResponseWriter, id string) {
 			history[id] = t.record
 		}
 	}
-	answer(w, http.StatusOK, history)
+	upstreamtest.Answer(w, http.StatusOK, history)
 }
 
 // end decides how a task ends, by its prompt. Unless complete, it goes on running.
@@ -96,7 +96,7 @@ func (s *Server) showQueue(w http.ResponseWriter) {
 			pending = append(pending, item)
 		}
 	}
-	answer(w, http.StatusOK, map[string]any{"queue_running": running, "queue_pending": pending})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"queue_running": running, "queue_pending": pending})
 }
 
 // deleteQueued removes tasks that wait. It leaves alone the one that runs.

@@ -156,7 +156,5 @@ func answer(w http.ResponseWriter, v any) {
 }
 
 func fail(w http.ResponseWriter, status int, name, message string, details ...any) {
-	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"code": status, "message": message, "status": name, "details": details}})
+	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": name, "details": details}})
 }

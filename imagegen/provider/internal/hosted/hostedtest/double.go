@@ -4,7 +4,6 @@ package hostedtest
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -62,14 +61,11 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { d.Refuse(w, http.StatusNotFound, "Not Found") })
 	for pattern, h := range d.Routes {
 		mux.HandleFunc(pattern, h)
 	}
-	if h, pattern := mux.Handler(r); pattern != "" && h != nil {
-		mux.ServeHTTP(w, r)
-		return
-	}
-	d.Refuse(w, http.StatusNotFound, "Not Found")
+	mux.ServeHTTP(w, r)
 }
 
 // file sends a picture of that size, as PNG unless the query names another format in as. It refuses a request with a
@@ -123,13 +119,6 @@ func (d *Double) Cancelled() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.cancelled)
-}
-
-// Answer sends v as JSON.
-func Answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 // Page is a long page of HTML, as a proxy sends it in the place of an answer.

@@ -62,8 +62,6 @@ func (s Suite) Run(t *testing.T) {
 		"tasks that fail":                 s.ends,
 		"questions that fail":             s.questions,
 		"answers that say nothing":        s.sayNothing,
-		"an upstream that hangs up":       s.hangsUp,
-		"an upstream that is not there":   s.notThere,
 		"an image that breaks off":        s.breaksOff,
 		"resumed after a restart":         s.resumed,
 		"cancelled at the deadline":       s.deadline,
@@ -185,29 +183,6 @@ func (s Suite) sayNothing(t *testing.T) {
 	defer cancel()
 	_, err := providertest.Collect(ctx, s.serve(t, d), providertest.Request("a fox", 1))
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
-}
-
-func (s Suite) hangsUp(t *testing.T) {
-	is := is.New(t)
-	var calls atomic.Int64
-	p := s.serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		io.Copy(io.Discard, r.Body)
-		HangUp(w)
-	}))
-	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
-	is.Equal(calls.Load(), int64(1)) // and not again
-}
-
-func (s Suite) notThere(t *testing.T) {
-	is := is.New(t)
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	p, err := s.New(gone.URL, time.Millisecond)
-	is.NoErr(err)
-	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable) // nothing was sent
 }
 
 // An image that breaks off does not cost the others.

@@ -3,7 +3,6 @@
 package openaitest
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
 
 // Key is the only key that the server takes.
@@ -70,7 +71,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	route := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/v1")
 	if id, ok := strings.CutPrefix(route, "GET /models/"); ok && models[id].qualities != nil {
-		answer(w, map[string]any{"id": id, "object": "model", "created": 1776729600, "owned_by": "system"})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"id": id, "object": "model", "created": 1776729600, "owned_by": "system"})
 		return
 	}
 	switch route {
@@ -79,7 +80,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /images/edits":
 		s.generate(w, r, parseForm)
 	case "GET /models":
-		answer(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": "gpt-image-2", "object": "model"}}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "gpt-image-2", "object": "model"}}})
 	default:
 		fail(w, http.StatusNotFound, "invalid_request_error", "model_not_found", "model", "The model does not exist.")
 	}
@@ -104,7 +105,7 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, parse func(*ht
 	case Endless:
 		<-r.Context().Done()
 	default:
-		answer(w, s.images(q))
+		upstreamtest.Answer(w, http.StatusOK, s.images(q))
 	}
 }
 
@@ -172,15 +173,6 @@ func parseForm(r *http.Request) (q Request, err error) {
 	}
 }
 
-func answer(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(v)
-}
-
 func fail(w http.ResponseWriter, status int, kind, code, param, message string) {
-	var b bytes.Buffer
-	json.NewEncoder(&b).Encode(map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": code}})
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
+	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": code}})
 }

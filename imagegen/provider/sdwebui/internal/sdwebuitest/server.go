@@ -75,7 +75,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	if strings.HasPrefix(r.URL.Path, "/sdapi/") && (user != User || password != Password) {
 		w.Header().Set("WWW-Authenticate", "Basic")
-		answer(w, http.StatusUnauthorized, map[string]any{"error": "HTTPException", "detail": "Incorrect username or password", "body": "", "errors": ""})
+		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": "HTTPException", "detail": "Incorrect username or password", "body": "", "errors": ""})
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
@@ -85,24 +85,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.progress(w, r)
 	case "POST /sdapi/v1/interrupt":
 		s.interrupt()
-		answer(w, http.StatusOK, map[string]any{})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{})
 	case "GET /sdapi/v1/sd-models":
-		answer(w, http.StatusOK, []map[string]any{{"title": "sdxl.safetensors [abc123]", "model_name": "sdxl", "hash": "abc123", "filename": "/models/sdxl.safetensors"}})
+		upstreamtest.Answer(w, http.StatusOK, []map[string]any{{"title": "sdxl.safetensors [abc123]", "model_name": "sdxl", "hash": "abc123", "filename": "/models/sdxl.safetensors"}})
 	default:
-		answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
+		upstreamtest.Answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 	}
 }
 
 func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 	q := Request{Path: r.URL.Path}
 	if err := json.NewDecoder(r.Body).Decode(&q.Params); err != nil {
-		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{{"loc": []any{"body"}, "msg": err.Error(), "type": "value_error.jsondecode"}}})
+		upstreamtest.Answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{{"loc": []any{"body"}, "msg": err.Error(), "type": "value_error.jsondecode"}}})
 		return
 	}
 	interrupted, done := s.begin(q)
 	defer done()
 	if err := check(q); err != nil {
-		answer(w, http.StatusInternalServerError, map[string]any{"error": "ValueError", "detail": "", "body": "", "errors": err.Error()})
+		upstreamtest.Answer(w, http.StatusInternalServerError, map[string]any{"error": "ValueError", "detail": "", "body": "", "errors": err.Error()})
 		return
 	}
 	if q.Params["prompt"] == Endless {
@@ -114,7 +114,7 @@ func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params, "info": `{"prompt": "…", "all_seeds": [1]}`})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params, "info": `{"prompt": "…", "all_seeds": [1]}`})
 }
 
 // begin notes that a call draws, until done is called. interrupted is closed when the call is interrupted.
@@ -143,13 +143,13 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
 		Preview bool   `json:"live_preview"`
 	}
 	if err := upstreamtest.Decode(r, &q); err != nil {
-		answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": err.Error()})
+		upstreamtest.Answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": err.Error()})
 		return
 	}
 	s.mu.Lock()
 	_, active := s.drawing[q.Task]
 	s.mu.Unlock()
-	answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active, "id_live_preview": -1, "textinfo": nil})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active, "id_live_preview": -1, "textinfo": nil})
 }
 
 // interrupt ends all that is being drawn.
@@ -240,10 +240,4 @@ func pictures(params map[string]any) [][]byte {
 func number(v any) int {
 	n, _ := v.(float64)
 	return int(n)
-}
-
-func answer(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
