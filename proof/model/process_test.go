@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -201,13 +202,7 @@ func (s *shelf) put(k imagegen.ImageKey) {
 func (s *shelf) remove(id imagegen.GenerationID, attempt int, keep []imagegen.ImageID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := map[imagegen.ImageID]bool{}
-	for _, i := range keep {
-		kept[i] = true
-	}
-	for k := range s.images {
-		if k.Generation == id && k.Attempt == attempt && !kept[k.Image] {
-			delete(s.images, k)
-		}
-	}
+	maps.DeleteFunc(s.images, func(k imagegen.ImageKey, _ bool) bool {
+		return k.Generation == id && k.Attempt == attempt && !slices.Contains(keep, k.Image)
+	})
 }

@@ -65,7 +65,12 @@ func parse(text []byte) (workflow, error) {
 		return workflow{}, err
 	}
 	names := map[string]bool{}
-	collect(nodes, names)
+	mapTexts(nodes, func(text string) any {
+		for _, match := range placeholder.FindAllStringSubmatch(text, -1) {
+			names[match[1]] = true
+		}
+		return text
+	})
 	if w.takes.references, err = checkNames(names); err != nil {
 		return workflow{}, err
 	}
@@ -96,24 +101,6 @@ func classesOf(nodes map[string]any) ([]string, error) {
 		classes[class] = true
 	}
 	return slices.Sorted(maps.Keys(classes)), nil
-}
-
-// collect finds the names of all placeholders within v.
-func collect(v any, names map[string]bool) {
-	switch v := v.(type) {
-	case string:
-		for _, match := range placeholder.FindAllStringSubmatch(v, -1) {
-			names[match[1]] = true
-		}
-	case []any:
-		for _, e := range v {
-			collect(e, names)
-		}
-	case map[string]any:
-		for _, e := range v {
-			collect(e, names)
-		}
-	}
 }
 
 // checkNames refuses names that mean nothing, and a set in which a required one is missing or references have a gap.
@@ -153,24 +140,27 @@ func referenceNames(n int) []string {
 
 // fill returns a copy of the nodes with values in place of the placeholders. There must be a value for each that the
 // workflow has. What a value contains is not looked at: a prompt may contain the name of a placeholder.
-func (w workflow) fill(values map[string]any) any { return fill(w.nodes, values) }
+func (w workflow) fill(values map[string]any) any {
+	return mapTexts(w.nodes, func(text string) any { return fillText(text, values) })
+}
 
-func fill(v any, values map[string]any) any {
+// mapTexts returns a copy of v with what f makes of each text in it.
+func mapTexts(v any, f func(text string) any) any {
 	switch v := v.(type) {
 	case string:
-		return fillText(v, values)
+		return f(v)
 	case []any:
-		filled := make([]any, len(v))
+		mapped := make([]any, len(v))
 		for i, e := range v {
-			filled[i] = fill(e, values)
+			mapped[i] = mapTexts(e, f)
 		}
-		return filled
+		return mapped
 	case map[string]any:
-		filled := make(map[string]any, len(v))
+		mapped := make(map[string]any, len(v))
 		for name, e := range v {
-			filled[name] = fill(e, values)
+			mapped[name] = mapTexts(e, f)
 		}
-		return filled
+		return mapped
 	}
 	return v
 }

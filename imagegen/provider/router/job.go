@@ -57,31 +57,21 @@ func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, [
 	return func(ctx context.Context, job []byte) error {
 		j.mu.Lock() // until it is saved, so that calls take effect in their order
 		defer j.mu.Unlock()
-		if job == nil {
-			return j.forget(ctx)
+		var raw []byte
+		if job != nil {
+			j.open = true
+			var err error
+			if raw, err = json.Marshal(savedJob{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job}); err != nil {
+				return err
+			}
 		}
-		j.open = true
-		raw, err := json.Marshal(savedJob{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job})
-		if err != nil {
-			return err
+		err := j.save(ctx, raw)
+		j.unsaved = err != nil
+		if job == nil && err == nil {
+			j.open = false
 		}
-		return j.keep(ctx, raw)
+		return err
 	}
-}
-
-// keep saves a job, or that there is none. The lock must be held.
-func (j *jobs) keep(ctx context.Context, raw []byte) error {
-	err := j.save(ctx, raw)
-	j.unsaved = err != nil
-	return err
-}
-
-func (j *jobs) forget(ctx context.Context) error {
-	err := j.keep(ctx, nil)
-	if err == nil {
-		j.open = false
-	}
-	return err
 }
 
 // isOpen reports whether an upstream may be working on a job of a member.
