@@ -12,7 +12,7 @@ var described = regexp.MustCompile(`fqName: "([^"]+)"`)
 func (m *Metrics) Names() map[string]bool {
 	descs := make(chan *prometheus.Desc)
 	go func() {
-		m.registry.Describe(descs)
+		m.recent.from.Describe(descs)
 		close(descs)
 	}()
 	names := make(map[string]bool)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
@@ -21,7 +22,6 @@ const namespace = "imagegend"
 // Metrics are the metrics of one service. It is an [imagegen.Observer], and Watcher counts requests. It is safe for
 // concurrent use.
 type Metrics struct {
-	registry *prometheus.Registry
 	recent   *recent
 	requests requests
 	work     work
@@ -30,13 +30,12 @@ type Metrics struct {
 
 // New returns metrics that count from zero. Until Watch there are no gauges of the service's state.
 func New(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), requests: newRequests(), work: newWork(), state: newState()}
+	registry := prometheus.NewRegistry()
+	declare := factory{promauto.With(registry)}
+	m := &Metrics{recent: &recent{from: registry, age: recentAge}, requests: newRequests(declare), work: newWork(declare), state: new(state)}
 	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The version that runs, and the Go it was built with; always 1.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}}, func() float64 { return 1 })
-	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.state)
-	m.registry.MustRegister(m.requests.all()...)
-	m.registry.MustRegister(m.work.all()...)
-	m.recent = &recent{from: m.registry, age: recentAge}
+	registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.state)
 	return m
 }
 
@@ -49,13 +48,20 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.recent, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true, DisableCompression: true})
 }
 
-// counter and histogram declare a metric with labels. What has never happened has no series, rather than one with a 0.
-func counter(name, help string, labels ...string) *prometheus.CounterVec {
-	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+// factory declares metrics in a registry. Of a metric with labels, what has never happened has no series, rather than one
+// with a 0.
+type factory struct{ promauto.Factory }
+
+func (f factory) single(name, help string) prometheus.Counter {
+	return f.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
 }
 
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)
+}
+
+func (f factory) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return f.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
 }
 
 // Upper bounds of the buckets, in seconds: of calls, of the work of upstreams, and of commits. A synchronous call may

@@ -14,7 +14,7 @@ const recentAge = time.Second
 
 // recent is a Gatherer whose result is at most age old. mu guards the fields below it, and is held while it gathers.
 type recent struct {
-	from prometheus.Gatherer
+	from *prometheus.Registry
 	age  time.Duration
 
 	mu   sync.Mutex

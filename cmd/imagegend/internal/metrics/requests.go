@@ -17,14 +17,12 @@ type requests struct {
 	took     *prometheus.HistogramVec
 }
 
-func newRequests() requests {
+func newRequests(declare factory) requests {
 	return requests{
-		answered: counter("http_requests_total", "Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route", "status"),
-		took:     histogram("http_request_duration_seconds", "How long requests took to be answered.", callBuckets, "method", "route"),
+		answered: declare.counter("http_requests_total", "Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route", "status"),
+		took:     declare.histogram("http_request_duration_seconds", "How long requests took to be answered.", callBuckets, "method", "route"),
 	}
 }
-
-func (r requests) all() []prometheus.Collector { return []prometheus.Collector{r.answered, r.took} }
 
 // noRoute is the label of requests for which there is no route. The path itself is the caller's choice.
 const noRoute = "none"

@@ -18,33 +18,24 @@ type work struct {
 	operations, commitFailures, auditFailures  prometheus.Counter
 }
 
-func newWork() work {
-	single := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
-	}
+func newWork(declare factory) work {
 	return work{
-		accepted: counter("generations_accepted_total", "Generations that were charged, and are queued or under way.", "model"),
-		ended:    counter("generations_ended_total", "Generations that have ended: ok, cancelled by their owner, or with the class of their failure. refused and invalid are through what was asked for.", "model", "class"),
-		lasted:   histogram("generation_duration_seconds", "From acceptance to the end of generations that succeeded.", workBuckets, "model"),
-		images:   counter("images_total", "Images that were delivered.", "model"),
-		charged:  counter("credits_charged_total", "Credits that were charged at acceptance.", "model"),
-		refunded: counter("credits_refunded_total", "Credits of those that were given back.", "model"),
-		replayed: single("replays_total", "Calls that were answered with what another one got, and not charged."),
-		attempts: counter("provider_attempts_total", "Attempts by model, provider, member of a router and class of the end; refused, invalid and stopped are no fault of the upstream.",
+		accepted: declare.counter("generations_accepted_total", "Generations that were charged, and are queued or under way.", "model"),
+		ended:    declare.counter("generations_ended_total", "Generations that have ended: ok, cancelled by their owner, or with the class of their failure. refused and invalid are through what was asked for.", "model", "class"),
+		lasted:   declare.histogram("generation_duration_seconds", "From acceptance to the end of generations that succeeded.", workBuckets, "model"),
+		images:   declare.counter("images_total", "Images that were delivered.", "model"),
+		charged:  declare.counter("credits_charged_total", "Credits that were charged at acceptance.", "model"),
+		refunded: declare.counter("credits_refunded_total", "Credits of those that were given back.", "model"),
+		replayed: declare.single("replays_total", "Calls that were answered with what another one got, and not charged."),
+		attempts: declare.counter("provider_attempts_total", "Attempts by model, provider, member of a router and class of the end; refused, invalid and stopped are no fault of the upstream.",
 			"model", "provider", "member", "class"),
-		attempted:      histogram("provider_attempt_duration_seconds", "How long attempts took.", workBuckets, "model", "provider", "member", "class"),
-		waited:         histogram("slot_wait_seconds", "How long generations waited for a slot.", callBuckets, "model"),
-		commits:        histogram("commit_duration_seconds", "How long commits of the database took to be durable.", commitBuckets),
-		operations:     single("commit_operations_total", "Operations in those commits."),
-		commitFailures: single("commit_failures_total", "Commits that failed."),
-		auditFailures:  single("audit_failures_total", "Audits that could not be made."),
+		attempted:      declare.histogram("provider_attempt_duration_seconds", "How long attempts took.", workBuckets, "model", "provider", "member", "class"),
+		waited:         declare.histogram("slot_wait_seconds", "How long generations waited for a slot.", callBuckets, "model"),
+		commits:        declare.histogram("commit_duration_seconds", "How long commits of the database took to be durable.", commitBuckets),
+		operations:     declare.single("commit_operations_total", "Operations in those commits."),
+		commitFailures: declare.single("commit_failures_total", "Commits that failed."),
+		auditFailures:  declare.single("audit_failures_total", "Audits that could not be made."),
 	}
-}
-
-// all must name every metric: one that is not in it is counted and never shown.
-func (w work) all() []prometheus.Collector {
-	return []prometheus.Collector{w.accepted, w.ended, w.lasted, w.images, w.charged, w.refunded, w.replayed, w.attempts, w.attempted, w.waited,
-		w.commits, w.operations, w.commitFailures, w.auditFailures}
 }
 
 var _ imagegen.Observer = (*Metrics)(nil)
