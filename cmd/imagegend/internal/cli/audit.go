@@ -30,8 +30,7 @@ func (a *app) audit() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "the violations as one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		// An error means that nothing is known about the books; violations are in the report.
 		r, err := s.Audit(cmd.Context())
 		if err != nil {

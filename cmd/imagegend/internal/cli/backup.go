@@ -34,7 +34,7 @@ func (a *app) backup() *cobra.Command {
 		Args: exactly("FILE"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		if args[0] == "-" {
 			if *asJSON {
 				return usage(cmd, "standard output takes the archive, so --json cannot be combined with -")
@@ -59,7 +59,6 @@ func (a *app) backup() *cobra.Command {
 		a.adviseOnBackups()
 		return nil
 	})
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 

@@ -25,8 +25,7 @@ func (a *app) clock() *cobra.Command {
 func (a *app) clockShow() *cobra.Command {
 	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		clock, err := s.Clock(cmd.Context())
 		if err != nil {
 			return err
@@ -43,8 +42,7 @@ func (a *app) clockShow() *cobra.Command {
 func (a *app) clockConfirm() *cobra.Command {
 	c := &cobra.Command{Use: "confirm", Short: "trust the clock as it is now", Example: "  date && imagegend clock confirm", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		if err := s.ConfirmClock(cmd.Context()); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +55,7 @@ func (a *app) configValidate() *cobra.Command {
 		Example: "  imagegend config validate --config /etc/imagegend/imagegend.yaml && systemctl reload imagegend",
 		Args:    exactly(),
 	}
-	a.settings.ServeFlags(c.Flags())
-	asJSON := jsonFlag(c, "one JSON array")
-	c.RunE = a.examination(c, asJSON, a.validate)
+	a.examination(c, a.validate)
 	return c
 }
 
@@ -64,14 +63,12 @@ func (a *app) configValidate() *cobra.Command {
 // reads their secrets from the environment and from files, but no upstream is asked.
 func (a *app) validate(ctx context.Context) []doctor.Finding {
 	// In place of probeAll: nothing is sent, and what could not be asked is not held against a model.
-	findings := a.examineModels(ctx, func(_ context.Context, checks []*check) error {
+	models := a.examineModels(ctx, func(_ context.Context, checks []*check) error {
 		for _, c := range checks {
 			c.OK, c.unasked = true, true
 		}
 		return nil
 	})
-	findings = append(findings, doctor.Password(a.settings.Server)...)
-	findings = append(findings, doctor.Brand(a.settings.Server)...)
-	findings = append(findings, doctor.SignIn(a.settings.Server)...)
-	return append(findings, doctor.Network(a.settings.Server)...)
+	s := a.settings.Server
+	return slices.Concat(models, doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Network(s))
 }

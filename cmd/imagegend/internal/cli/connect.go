@@ -8,11 +8,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
 
-// administer makes f the action of a command, with a Service on the data of its settings that is closed afterwards.
-// f need not know whether a running server or this process answers, nor does it close the Service. A disk that failed
-// counts more than the error of f, which it may have caused: the exit status tells scripts.
-func (a *app) administer(f func(cmd *cobra.Command, s admin.Service, args []string) error) func(*cobra.Command, []string) error {
-	return a.action(func(cmd *cobra.Command, args []string) error {
+// administer makes f the action of c, and declares where the data lies. f gets a Service on that data, which is closed
+// afterwards. It need not know whether a running server or this process answers. A disk that failed counts more than the
+// error of f, which it may have caused: the exit status tells scripts.
+func (a *app) administer(c *cobra.Command, f func(cmd *cobra.Command, s admin.Service, args []string) error) {
+	a.settings.DataFlags(c.Flags())
+	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
 		// The audit trail takes from the context who acts. A server that is asked finds that out by itself.
 		cmd.SetContext(admin.AsCommand(cmd.Context()))
 		s, err := admin.Open(cmd.Context(), a.settings.Data)

@@ -37,7 +37,7 @@ func (a *app) creditGrant() *cobra.Command {
 		Args: amountArg(&g.Credits),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		// The time begins when the command runs, so that a script that is repeated names another instant, which Grant
 		// allows for.
 		g.Expires = expiry.time(time.Now())
@@ -56,7 +56,6 @@ func (a *app) creditGrant() *cobra.Command {
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
 	c.Flags().Var(&config.Value[int]{To: &g.Priority, Kind: "number", Parse: parsePriority}, "priority", "from 1 to 100; lower is consumed first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -92,7 +91,7 @@ func (a *app) creditRevoke() *cobra.Command {
 		Args:    amountArg(&r.Credits),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		e, err := s.Revoke(cmd.Context(), r)
 		if err != nil {
 			return err
@@ -107,7 +106,6 @@ func (a *app) creditRevoke() *cobra.Command {
 	// The user is required all the same: an identifier with a typing error must not take credits from somebody else.
 	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -127,8 +125,7 @@ func (a *app) creditLots() *cobra.Command {
 	}
 	userFlag(c, &user)
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		lots, err := s.Lots(cmd.Context(), user)
 		if err != nil {
 			return err
@@ -154,8 +151,7 @@ func (a *app) creditHistory() *cobra.Command {
 	userFlag(c, &user)
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		entries, err := newest(cmd, s, user, limit)
 		if err != nil {
 			return err

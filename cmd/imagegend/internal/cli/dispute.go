@@ -17,8 +17,7 @@ func (a *app) generationDisputes() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		all, err := s.Disputes(cmd.Context())
 		if err != nil {
 			return err
@@ -46,7 +45,7 @@ func (a *app) generationResolve() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		how.Generation = args[0]
 		d, err := s.Resolve(cmd.Context(), how)
 		if err != nil {
@@ -60,6 +59,5 @@ func (a *app) generationResolve() *cobra.Command {
 	c.Flags().BoolVar(&how.ByHand, "by-hand", false, "the ledger was put right already: do not ask it")
 	c.MarkFlagsOneRequired("refund", "settle")
 	c.MarkFlagsMutuallyExclusive("refund", "settle")
-	a.settings.DataFlags(c.Flags())
 	return c
 }

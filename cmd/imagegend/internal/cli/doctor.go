@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,19 +30,19 @@ func (a *app) doctor() *cobra.Command {
 			"  imagegend doctor --config /etc/imagegend/imagegend.yaml --json",
 		Args: exactly(),
 	}
-	a.settings.ServeFlags(c.Flags())
-	asJSON := jsonFlag(c, "one JSON array")
-	c.RunE = a.examination(c, asJSON, a.examine)
+	a.examination(c, a.examine)
 	return c
 }
 
-// examination returns an action for c that checks the settings of serve, by themselves and together, and, if they can
-// be used, everything that examine looks at. It prints the findings, whose details lose the names of packages. The
-// action returns an error, exit status 1, if a check failed.
+// examination makes it the action of c to check the settings of serve, by themselves and together, and, if they can be
+// used, everything that examine looks at. It prints the findings, whose details lose the names of packages. The action
+// returns an error, exit status 1, if a check failed.
 //
 // The settings are what is examined, so wrong ones must not end the command before it begins. Its own
 // PersistentPreRunE therefore runs the root's and keeps the error as a finding.
-func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.Context) []doctor.Finding) func(*cobra.Command, []string) error {
+func (a *app) examination(c *cobra.Command, examine func(context.Context) []doctor.Finding) {
+	a.settings.ServeFlags(c.Flags())
+	asJSON := jsonFlag(c, "one JSON array")
 	var misconfigured error
 	// cobra runs this in place of the root's.
 	c.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
@@ -51,7 +52,7 @@ func (a *app) examination(c *cobra.Command, asJSON *bool, examine func(context.C
 		}
 		return err
 	}
-	return a.action(func(cmd *cobra.Command, _ []string) error {
+	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		if misconfigured == nil {
 			misconfigured = cmp.Or(daemon.Check(a.settings, a.sources), tracing.Check())
 		}
@@ -91,16 +92,11 @@ func (a *app) configuration(err error) doctor.Finding {
 // examine makes all of doctor's checks after the settings, in the order in which they are shown. No check depends on
 // an earlier one that failed, except for those of the data: what nobody may open is not examined further.
 func (a *app) examine(ctx context.Context) []doctor.Finding {
+	s := a.settings.Server
 	// A running server holds the addresses that Addresses would try.
 	findings, running := a.examineData(ctx, a.settings.Data)
-	findings = append(findings, a.examineModels(ctx, probeAll)...)
-	findings = append(findings, doctor.Password(a.settings.Server)...)
-	findings = append(findings, doctor.Brand(a.settings.Server)...)
-	findings = append(findings, doctor.SignIn(a.settings.Server)...)
-	findings = append(findings, doctor.Issuer(ctx, a.settings.Server)...)
-	findings = append(findings, doctor.Addresses(a.settings.Server, running)...)
-	findings = append(findings, doctor.Network(a.settings.Server)...)
-	return append(findings, doctor.TimeOfDay(time.Now()))
+	return slices.Concat(findings, a.examineModels(ctx, probeAll), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Issuer(ctx, s),
+		doctor.Addresses(s, running), doctor.Network(s), []doctor.Finding{doctor.TimeOfDay(time.Now())})
 }
 
 // examineData looks at the data, and reports whether a server runs on this machine's directory. Data that nodes share

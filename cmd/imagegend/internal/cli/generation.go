@@ -26,8 +26,7 @@ func (a *app) generationShow() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		g, err := s.Generation(cmd.Context(), args[0])
 		if err != nil {
 			return err
@@ -86,13 +85,12 @@ func (a *app) generationDelete() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		if err := s.EraseGeneration(cmd.Context(), args[0]); err != nil {
 			return err
 		}
 		return a.did(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
 	})
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 

@@ -26,8 +26,7 @@ func (a *app) generationList() *cobra.Command {
 	c.Flags().Var(config.NewChoice(&q.Status, imagegen.Statuses()), "status", "only those that are queued, processing, succeeded or failed")
 	c.Flags().Var(config.Count(&q.Limit), "limit", "how many to list")
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		lines, err := s.Generations(cmd.Context(), q)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (a *app) userInvite() *cobra.Command {
 		Args: exactly("NAME"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		// Without --operator the role stays as it is, so an operator who forgot a password stays one.
 		i.User, i.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
 		link, err := s.InviteUser(cmd.Context(), i)
@@ -43,7 +43,6 @@ func (a *app) userInvite() *cobra.Command {
 	})
 	c.Flags().BoolVar(&i.Operator, "operator", false, "make the user an operator, who sees users and the state of the service")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the link no longer works")
-	a.settings.DataFlags(c.Flags())
 	a.settings.BaseURLFlag(c.Flags(), "address that the link begins with; without it, that of the running server")
 	return c
 }

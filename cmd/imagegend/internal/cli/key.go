@@ -33,7 +33,7 @@ func (a *app) keyCreate() *cobra.Command {
 		Args: exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		// Without --expires-in the zero time stays, which means never.
 		if expiresIn > 0 {
 			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
@@ -54,7 +54,6 @@ func (a *app) keyCreate() *cobra.Command {
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
 	// A key without limits can spend all that its user has.
 	limitFlag(c, &k.Limits)
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -70,8 +69,7 @@ func (a *app) keyList() *cobra.Command {
 	}
 	userFlag(c, &user)
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		keys, err := s.Keys(cmd.Context(), user)
 		if err != nil {
 			return err
@@ -99,7 +97,7 @@ func (a *app) keyLimit() *cobra.Command {
 	// The new limits replace the old ones altogether, so there is no default to go by.
 	required(c, "limit")
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		l.ID = args[0]
 		k, err := s.LimitKey(cmd.Context(), l)
 		if err != nil {
@@ -107,7 +105,6 @@ func (a *app) keyLimit() *cobra.Command {
 		}
 		return a.did(*asJSON, k, "key %s (%s) has the limits %s", k.ID, plain(k.Name), (*limitsValue)(&k.Limits))
 	})
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -120,13 +117,12 @@ func (a *app) keyRevoke() *cobra.Command {
 		Args:    exactly("KEY_ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		k, err := s.RevokeKey(cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		return a.did(*asJSON, k, "key %s (%s) is revoked", k.ID, plain(k.Name))
 	})
-	a.settings.DataFlags(c.Flags())
 	return c
 }

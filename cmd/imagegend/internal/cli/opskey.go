@@ -43,8 +43,7 @@ func (a *app) opsKeyCreate() *cobra.Command {
 	required(c, "scope")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires")
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		k.Name, k.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
 		made, err := s.CreateOpsKey(cmd.Context(), k)
 		if err != nil {
@@ -61,8 +60,7 @@ func (a *app) opsKeyCreate() *cobra.Command {
 func (a *app) opsKeyList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		keys, err := s.OpsKeys(cmd.Context())
 		if err != nil {
 			return err
@@ -84,8 +82,7 @@ func (a *app) opsKeyRevoke() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		k, err := s.RevokeOpsKey(cmd.Context(), args[0])
 		if err != nil {
 			return err

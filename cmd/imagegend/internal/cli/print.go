@@ -23,8 +23,7 @@ func jsonFlag(cmd *cobra.Command, what string) *bool {
 }
 
 // list prints a listing: one JSON array, never null, or a table with a line for each element. line returns the cells
-// of an element, one for each column of header. Every cell goes through plain, so no text of a user reaches the
-// terminal as it is.
+// of an element, one for each column of header.
 func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
 	if asJSON {
 		// A nil slice would be null in JSON.
@@ -37,15 +36,19 @@ func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.Join(header, "\t"))
 	for _, e := range elements {
-		for i, cell := range line(e) {
-			if i > 0 {
-				fmt.Fprint(w, "\t")
-			}
-			fmt.Fprint(w, plain(cell))
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, row(line(e)))
 	}
 	return w.Flush()
+}
+
+// row joins the cells of a table's line. Every cell goes through plain, so no text of a user reaches the terminal as it
+// is.
+func row(cells []any) string {
+	var texts []string
+	for _, cell := range cells {
+		texts = append(texts, plain(cell))
+	}
+	return strings.Join(texts, "\t")
 }
 
 // did prints what a command has changed: with --json v as one object, else a line for people, which line and args make

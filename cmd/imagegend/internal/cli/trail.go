@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -37,8 +36,7 @@ func (a *app) trail() *cobra.Command {
 	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h or 7d")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
 	asJSON := jsonFlag(c, "JSON lines: one object for each row")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		show, flush := a.trailTable()
 		if *asJSON {
 			show, flush = a.trailLines()
@@ -91,12 +89,8 @@ func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error)
 	// OF is the user whose the target is: for a key, its owner.
 	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
 	return func(r admin.TrailRow) error {
-		// Names, addresses and what an act wrote come from people, so each cell goes through plain.
 		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target), orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
-		for i, c := range cells {
-			cells[i] = plain(c)
-		}
-		_, err := fmt.Fprintf(w, strings.Repeat("%s\t", len(cells)-1)+"%s\n", cells...)
+		_, err := fmt.Fprintln(w, row(cells))
 		return err
 	}, w.Flush
 }

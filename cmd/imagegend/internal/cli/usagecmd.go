@@ -27,12 +27,11 @@ func (a *app) usage() *cobra.Command {
 		Args: exactly(),
 	}
 	userFlag(c, &q.User)
-	c.Flags().Var((*dayValue)(&q.From.Time), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
-	c.Flags().Var((*dayValue)(&q.To.Time), "to", "the last `day`, which is included; without it, today")
+	c.Flags().Var(instant(&q.From.Time, parseDay), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
+	c.Flags().Var(instant(&q.To.Time, parseDay), "to", "the last `day`, which is included; without it, today")
 	c.Flags().StringVar(&by, "by", "day", "`groups` to sum up by: day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		// No group at all is one row with the sums of everything.
 		if q.By = nil; by != "none" {
 			for _, g := range strings.Split(by, ",") {
@@ -80,27 +79,11 @@ func orNone[S ~string](s *S) string {
 	return string(*s)
 }
 
-// dayValue is the value of a flag: a day, as its midnight in UTC. The zero day means that none was given, and help
-// then shows no default.
-type dayValue time.Time
-
-// String shows the day.
-func (d *dayValue) String() string {
-	if time.Time(*d).IsZero() {
-		return ""
-	}
-	return time.Time(*d).Format(time.DateOnly)
-}
-
-// Type names the value in help.
-func (*dayValue) Type() string { return "day" }
-
-// Set implements pflag.Value.
-func (d *dayValue) Set(s string) error {
+// parseDay reads a day as its midnight in UTC.
+func parseDay(s string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, s)
 	if err != nil {
-		return fmt.Errorf("a day is such as 2026-01-31; got %q", s)
+		return day, fmt.Errorf("a day is such as 2026-01-31; got %q", s)
 	}
-	*d = dayValue(day)
-	return nil
+	return day, nil
 }

@@ -30,7 +30,7 @@ func (a *app) userCreate() *cobra.Command {
 		Args:    exactly("NAME"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		u.Name = args[0]
 		created, err := s.CreateUser(cmd.Context(), u)
 		if err != nil {
@@ -40,7 +40,6 @@ func (a *app) userCreate() *cobra.Command {
 	})
 	c.Flags().StringVar(&u.AccountType, "account-type", imagegen.DefaultAccountType, "`type` of the account, such as FREE or PRO: A-Z, 0-9 and _")
 	c.Flags().Var(amount(&u.Credits), "credits", "number of credits to grant at once")
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -54,8 +53,7 @@ func (a *app) userList() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.settings.DataFlags(c.Flags())
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
 		users, err := s.Users(cmd.Context())
 		if err != nil {
 			return err
@@ -78,7 +76,7 @@ func (a *app) userSet() *cobra.Command {
 		Args:    exactly("NAME"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		t.User = args[0]
 		u, err := s.SetAccountType(cmd.Context(), t)
 		if err != nil {
@@ -89,7 +87,6 @@ func (a *app) userSet() *cobra.Command {
 	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
 	// So far it is all that can be set, and the command would do nothing without it.
 	required(c, "account-type")
-	a.settings.DataFlags(c.Flags())
 	return c
 }
 
@@ -138,13 +135,12 @@ func (a *app) userRemovePasskeys() *cobra.Command {
 func (a *app) userStanding(c cobra.Command, change func(admin.Service, context.Context, string) (admin.User, error), done string) *cobra.Command {
 	c.Args = exactly("NAME")
 	asJSON := jsonFlag(&c, "one JSON object")
-	c.RunE = a.administer(func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(&c, func(cmd *cobra.Command, s admin.Service, args []string) error {
 		u, err := change(s, cmd.Context(), args[0])
 		if err != nil {
 			return err
 		}
 		return a.did(*asJSON, u, done, u.Name)
 	})
-	a.settings.DataFlags(c.Flags())
 	return &c
 }
