@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -20,8 +19,7 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 	if s != nil && s.Server {
 		b, err := s.Backups(ctx)
 		if err != nil {
-			f.Detail = err.Error()
-			return f.fails("look whether the server is of this version")
+			return f.says("%v", err).fails("look whether the server is of this version")
 		}
 		if b.Dir != "" {
 			return backedUp(f, b.Dir, b.Last, b.LastAt.Time, b.Trouble, now)
@@ -33,23 +31,18 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 	}
 	store, err := backups.Open(ctx, settings.BackupTo)
 	if err != nil {
-		f.Detail = err.Error()
-		return f.fails("put --backup-to right")
+		return f.says("%v", err).fails("put --backup-to right")
 	}
 	all, err := store.List(ctx)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Detail = fmt.Sprintf("there is no %s yet", settings.BackupTo)
-		return f.but("imagegend serve makes it; if there should be one, name it with --backup-to")
+		return f.says("there is no %s yet", settings.BackupTo).but("imagegend serve makes it; if there should be one, name it with --backup-to")
 	case err != nil && backups.InBucket(settings.BackupTo):
-		f.Detail = err.Error()
-		return f.fails("check the bucket, the endpoint and the credentials of --backup-to, and that they may list")
+		return f.says("%v", err).fails("check the bucket, the endpoint and the credentials of --backup-to, and that they may list")
 	case err != nil:
-		f.Detail = err.Error()
-		return f.fails("name a directory that the user of the service may write with --backup-to")
+		return f.says("%v", err).fails("name a directory that the user of the service may write with --backup-to")
 	case len(all) == 0:
-		f.Detail = "there is none yet in " + settings.BackupTo
-		return f.but("start imagegend serve with --backup-to, or look at its log")
+		return f.says("there is none yet in %s", settings.BackupTo).but("start imagegend serve with --backup-to, or look at its log")
 	}
 	last := all[len(all)-1]
 	// The first argument counts only while there is no archive, and here there is one.
@@ -61,12 +54,10 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 // [backups.State.Trouble] says.
 func backedUp(f Finding, dir, last string, at time.Time, trouble string, now time.Time) Finding {
 	if trouble != "" {
-		f.Detail = trouble
-		return f.fails("look at " + dir + " and the log of the server; until backups work again, run imagegend backup FILE")
+		return f.says("%s", trouble).fails("look at " + dir + " and the log of the server; until backups work again, run imagegend backup FILE")
 	}
-	f.Detail = fmt.Sprintf("%s in %s is %v old, and was verified", last, dir, now.Sub(at).Round(time.Second))
 	if last == "" {
-		f.Detail = "the first is being made in " + dir
+		return f.says("the first is being made in %s", dir)
 	}
-	return f
+	return f.says("%s in %s is %v old, and was verified", last, dir, now.Sub(at).Round(time.Second))
 }

@@ -16,8 +16,7 @@ func Brand(s config.Server) []Finding {
 	f := ok("brand", "%s can be shown", set)
 	// Load is what serve calls, so both refuse the same.
 	if _, err := branding.Load(s); err != nil {
-		f.Detail = err.Error()
-		f = f.fails("put it right, or leave it out; serve does not start with it")
+		f = f.says("%v", err).fails("put it right, or leave it out; serve does not start with it")
 	}
 	return []Finding{f}
 }

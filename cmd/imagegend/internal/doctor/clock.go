@@ -24,21 +24,17 @@ func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Find
 	if s != nil {
 		switch c, err := s.Clock(ctx); {
 		case err != nil:
-			f.Detail = err.Error()
-			return f.fails("run imagegend clock show")
+			return f.says("%v", err).fails("run imagegend clock show")
 		case c.InDoubt:
-			f.Detail = "in doubt: the clock " + c.Leap
-			return f.but("set it right; if it is right now, run imagegend clock confirm")
+			return f.says("in doubt: the clock %s", c.Leap).but("set it right; if it is right now, run imagegend clock confirm")
 		}
 	}
 	if d := fileTime(dir, now).Sub(now).Round(time.Second); d.Abs() > apart {
-		f.Detail = fmt.Sprintf("it is %s the file system of %s", against(d), dir)
-		return f.but(setClock + ", here and where the disk is")
+		return f.says("it is %s the file system of %s", against(d), dir).but(setClock + ", here and where the disk is")
 	}
 	// A database from the future was written while the clock was ahead, or is a copy from a machine whose clock is.
 	if info, err := os.Stat(filepath.Join(dir, databaseFile)); err == nil && info.ModTime().Sub(now) > apart {
-		f.Detail = fmt.Sprintf("it is %v behind the time at which the database was written", info.ModTime().Sub(now).Round(time.Second))
-		return f.but(setClock)
+		return f.says("it is %v behind the time at which the database was written", info.ModTime().Sub(now).Round(time.Second)).but(setClock)
 	}
 	return f
 }

@@ -29,8 +29,7 @@ func Database(ctx context.Context, dir string) (Finding, *admin.Session) {
 	f := ok("database", "the server that runs has it open")
 	switch r, err := s.Readiness(ctx); {
 	case err != nil:
-		f.Detail = err.Error()
-		return f.fails("look at the log of the server, and whether it is of this version"), s
+		return f.says("%v", err).fails("look at the log of the server, and whether it is of this version"), s
 	case !r.Ready:
 		f.Detail += ", and takes no work: " + strings.Join(r.Reasons, ", ")
 		return f.but("look at the log of the server"), s

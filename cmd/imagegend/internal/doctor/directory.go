@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,20 +21,16 @@ func Directory(dir string) (f Finding, there bool) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Detail = fmt.Sprintf("there is no %s yet", dir)
-		return f.but("imagegend serve makes it; if there should be one, name it with --data-dir"), false
+		return f.says("there is no %s yet", dir).but("imagegend serve makes it; if there should be one, name it with --data-dir"), false
 	case err != nil:
-		f.Detail = err.Error()
-		return f.fails("let the user of the service enter the directories above it"), false
+		return f.says("%v", err).fails("let the user of the service enter the directories above it"), false
 	case !info.IsDir():
-		f.Detail = fmt.Sprintf("%s is not a directory", dir)
-		return f.fails("name a directory with --data-dir"), false
+		return f.says("%s is not a directory", dir).fails("name a directory with --data-dir"), false
 	}
 	// An error of CheckDir says what is wrong and what to do, with a semicolon between.
 	if err := private.CheckDir(dir); err != nil {
 		what, remedy, _ := strings.Cut(err.Error(), "; ")
-		f.Detail = what
-		return f.fails(remedy), true
+		return f.says("%s", what).fails(remedy), true
 	}
 	return modes(f, dir, info), true
 }
@@ -49,16 +44,13 @@ func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	file := filepath.Join(dir, databaseFile)
 	// The database comes first: whoever reads it sees prompts and hashes of keys.
 	if db, err := os.Stat(file); err == nil && db.Mode().Perm()&others != 0 {
-		f.Detail = fmt.Sprintf("others can read %s (mode %04o)", file, db.Mode().Perm())
-		return f.but("run chmod 600 " + shell.Quote(file))
+		return f.says("others can read %s (mode %04o)", file, db.Mode().Perm()).but("run chmod 600 " + shell.Quote(file))
 	}
 	if mode := info.Mode().Perm(); mode&others != 0 {
-		f.Detail = fmt.Sprintf("others can enter %s (mode %04o)", dir, mode)
-		return f.but("run chmod 700 " + shell.Quote(dir))
+		return f.says("others can enter %s (mode %04o)", dir, mode).but("run chmod 700 " + shell.Quote(dir))
 	}
 	if err := private.CheckOwn(dir); err != nil {
-		f.Detail = fmt.Sprintf("%s: %v", dir, err)
-		return f.but("run the service and its commands as the user whose it is")
+		return f.says("%s: %v", dir, err).but("run the service and its commands as the user whose it is")
 	}
 	return f
 }

@@ -27,9 +27,15 @@ type Finding struct {
 	Remedy string `json:"remedy"` // what to do; "" if nothing needs to be done
 }
 
-// ok returns a finding without a problem. A check that finds a problem sets Detail and ends with but or fails.
+// ok returns a finding without a problem. A check that finds a problem ends with says and but or fails.
 func ok(check, format string, args ...any) Finding {
-	return Finding{Check: check, State: OK, Detail: fmt.Sprintf(format, args...)}
+	return Finding{Check: check, State: OK}.says(format, args...)
+}
+
+// says replaces the detail.
+func (f Finding) says(format string, args ...any) Finding {
+	f.Detail = fmt.Sprintf(format, args...)
+	return f
 }
 
 // but turns the finding into a warning, with what to do.

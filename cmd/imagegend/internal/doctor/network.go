@@ -29,14 +29,12 @@ func Addresses(s config.Server, running bool) []Finding {
 func address(check, addr, flag string, running bool) Finding {
 	f := ok(check, "the service can listen on %s", addr)
 	if running {
-		f.Detail = addr + " was not tried, since the server runs"
-		return f
+		return f.says("%s was not tried, since the server runs", addr)
 	}
 	// Nothing but listening tells whether the port is free and this user may have it.
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		f.Detail = err.Error()
-		return f.fails("end what listens there, or choose another address with " + flag)
+		return f.says("%v", err).fails("end what listens there, or choose another address with " + flag)
 	}
 	l.Close()
 	return f
@@ -50,10 +48,9 @@ func baseURL(s config.Server) Finding {
 	switch local := config.OnThisMachine(s.Addr); {
 	// Callers on this machine send a Host that leads back here.
 	case s.BaseURL == "" && local:
-		f.Detail = "none: the service is reached on this machine only"
+		return f.says("none: the service is reached on this machine only")
 	case s.BaseURL == "":
-		f.Detail = "none: the addresses of images follow the Host that each caller sends"
-		return f.but("name the public address with --base-url")
+		return f.says("none: the addresses of images follow the Host that each caller sends").but("name the public address with --base-url")
 	case public != nil && public.Scheme == "http" && !config.OnThisMachine(public.Host):
 		f.Detail += ": keys and passwords travel in the clear"
 		return f.but("put a proxy with TLS in front, and give its https address as --base-url")
@@ -68,18 +65,18 @@ func proxies(s config.Server) Finding {
 	// logged.
 	for _, p := range s.TrustedProxies {
 		if p.Bits() == 0 {
-			f.Detail = "those of everybody count: each caller can claim any address"
-			return f.fails("name the address of the proxy alone with --trusted-proxy, in place of " + p.String())
+			return f.says("those of everybody count: each caller can claim any address").
+				fails("name the address of the proxy alone with --trusted-proxy, in place of " + p.String())
 		}
 	}
 	switch {
 	case len(s.TrustedProxies) > 0:
 	// Somebody speaks TLS, and it is not this service.
 	case strings.HasPrefix(s.BaseURL, "https://") && s.TLSCert == "" && len(s.ACMEDomains) == 0:
-		f.Detail = "those of nobody count, though https comes from a proxy: to the bounds and the log all callers have its address"
-		return f.but("name the address from which the proxy calls with --trusted-proxy, such as 127.0.0.1")
+		return f.says("those of nobody count, though https comes from a proxy: to the bounds and the log all callers have its address").
+			but("name the address from which the proxy calls with --trusted-proxy, such as 127.0.0.1")
 	default:
-		f.Detail = "those of nobody count: callers have the address from which they connect"
+		return f.says("those of nobody count: callers have the address from which they connect")
 	}
 	return f
 }

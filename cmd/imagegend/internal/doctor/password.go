@@ -22,14 +22,12 @@ func Password(s config.Server) []Finding {
 	switch {
 	case err != nil:
 		what, remedy, _ := strings.Cut(err.Error(), "; ")
-		f.Detail = what
-		f = f.but("serve does not start without it until there is an operator")
+		f = f.says("%s", what).but("serve does not start without it until there is an operator")
 		if remedy != "" {
 			f.Remedy = remedy + "; " + f.Remedy
 		}
 	case strings.TrimSpace(text) == "":
-		f.Detail = s.OperatorPasswordFile + " is empty"
-		f = f.but("write the password into its first line")
+		f = f.says("%s is empty", s.OperatorPasswordFile).but("write the password into its first line")
 	}
 	return []Finding{f}
 }

@@ -20,14 +20,12 @@ func sharedDatabase(ctx context.Context, at config.Data) (findings []Finding) {
 	f := ok("database", "%s", at)
 	store, err := data.Open(ctx, at, data.Options{})
 	if err != nil {
-		f.Detail = err.Error()
-		return []Finding{f.fails(sharedRemedy(err))}
+		return []Finding{f.says("%v", err).fails(sharedRemedy(err))}
 	}
 	defer store.Close()
 	// Ready makes the check by which a running server decides whether it takes work.
 	if err := store.Ready(ctx); err != nil {
-		f.Detail = err.Error()
-		f = f.fails(sharedRemedy(err))
+		f = f.says("%v", err).fails(sharedRemedy(err))
 	}
 	findings = append(findings, f)
 	for _, w := range store.Warnings(ctx) {
@@ -51,8 +49,7 @@ func sharedRemedy(err error) string {
 func sharedImages(ctx context.Context, at config.Data) Finding {
 	f := ok("images", "an object was written to %s, read and removed", at.Images)
 	if err := data.CheckImages(ctx, at); err != nil {
-		f.Detail = err.Error()
-		return f.fails("look at the bucket, the endpoint in --images, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return f.says("%v", err).fails("look at the bucket, the endpoint in --images, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	return f
 }
