@@ -48,9 +48,5 @@ func read(file string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, console.MaxLogo+1))
-	if b == nil {
-		b = []byte{} // an empty file must not count as no file: Check refuses it
-	}
-	return b, err
+	return io.ReadAll(io.LimitReader(f, console.MaxLogo+1)) // of an empty file not nil, so that Check refuses it
 }

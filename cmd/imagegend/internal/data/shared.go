@@ -23,8 +23,7 @@ import (
 // are embedded, so its other methods are theirs.
 type shared struct {
 	*postgres.DB
-	*s3.Store
-	local *local
+	*objects
 
 	background sync.WaitGroup     // the goroutine of sweep
 	quit       context.CancelFunc // ends it
@@ -41,7 +40,7 @@ func openShared(ctx context.Context, at config.Data, o Options) (*shared, error)
 		return nil, errors.Join(err, images.Close())
 	}
 	background, quit := context.WithCancel(context.Background())
-	s := &shared{DB: db, Store: images.Store, local: images.local, quit: quit}
+	s := &shared{DB: db, objects: images, quit: quit}
 	// The sweep has a context of its own: ctx counts only while the data is opened.
 	if o.Serving {
 		s.background.Go(func() { s.sweep(background, cmp.Or(o.Log, slog.New(slog.DiscardHandler))) })
@@ -102,7 +101,7 @@ func (*shared) Err() error { return nil }
 func (s *shared) Close() error {
 	s.quit()
 	s.background.Wait()
-	return errors.Join(s.DB.Close(), s.Store.Close(), s.local.Close())
+	return errors.Join(s.DB.Close(), s.objects.Close())
 }
 
 // local is the directory of this process for files on their way. Close removes it or gives up its lock.

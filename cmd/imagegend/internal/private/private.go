@@ -23,6 +23,9 @@ const (
 	othersEnter = 0o001
 )
 
+// ErrLocked says that another process has locked the directory.
+var ErrLocked = errors.New("another process has the directory")
+
 // ReadFile reads the file of a secret, up to most bytes of it; what follows is left out without an error. It refuses
 // a file that others can read or change. The permissions are those of the opened file, so that it cannot be exchanged
 // in between. An error of the operating system is a *[fs.PathError].

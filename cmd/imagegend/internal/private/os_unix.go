@@ -4,14 +4,22 @@ package private
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked says that another process has locked the directory.
-var ErrLocked = errors.New("another process has the directory")
+// HasModes says whether permissions mean anything on this system.
+const HasModes = true
+
+// own reports whether a file belongs to this user or to root.
+func own(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
+}
 
 // Lock locks a directory against other processes that call Lock, until release or the end of the process, however it
 // ends. It does not wait: ErrLocked if the lock is taken, also within this process. The file .lock stays.
