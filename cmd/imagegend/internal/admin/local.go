@@ -79,38 +79,41 @@ func (l *Local) view(ctx context.Context, u imagegen.User) (User, error) {
 
 // SetAccountType implements Service.
 func (l *Local) SetAccountType(ctx context.Context, t AccountType) (User, error) {
-	return l.change(ctx, t.User, func(id imagegen.UserID) error {
+	return l.change(ctx, t.User, func(ctx context.Context, id imagegen.UserID) error {
 		return l.Engine.Accounts().SetAccountType(ctx, id, t.Type)
 	})
 }
 
 // DisableUser implements Service.
 func (l *Local) DisableUser(ctx context.Context, name string) (User, error) {
-	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().DisableUser(ctx, id) })
+	return l.change(ctx, name, l.Engine.Accounts().DisableUser)
 }
 
 // RemovePasskeys implements Service.
 func (l *Local) RemovePasskeys(ctx context.Context, name string) (User, error) {
-	return l.change(ctx, name, func(id imagegen.UserID) error { _, err := l.DB.RemovePasskeys(ctx, id); return err })
+	return l.change(ctx, name, func(ctx context.Context, id imagegen.UserID) error {
+		_, err := l.DB.RemovePasskeys(ctx, id)
+		return err
+	})
 }
 
 // SuspendUser implements Service.
 func (l *Local) SuspendUser(ctx context.Context, name string) (User, error) {
-	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().SuspendUser(ctx, id) })
+	return l.change(ctx, name, l.Engine.Accounts().SuspendUser)
 }
 
 // ResumeUser implements Service.
 func (l *Local) ResumeUser(ctx context.Context, name string) (User, error) {
-	return l.change(ctx, name, func(id imagegen.UserID) error { return l.Engine.Accounts().ResumeUser(ctx, id) })
+	return l.change(ctx, name, l.Engine.Accounts().ResumeUser)
 }
 
 // change looks a user up by name, applies f to the identifier, and returns the user as it is afterwards.
-func (l *Local) change(ctx context.Context, name string, f func(imagegen.UserID) error) (User, error) {
+func (l *Local) change(ctx context.Context, name string, f func(context.Context, imagegen.UserID) error) (User, error) {
 	u, err := l.user(ctx, name)
 	if err != nil {
 		return User{}, err
 	}
-	if err := f(u.ID); err != nil {
+	if err := f(ctx, u.ID); err != nil {
 		return User{}, words(err)
 	}
 	if u, err = l.user(ctx, name); err != nil {

@@ -19,17 +19,14 @@ import (
 // change is unknown. The process exits with a status of its own for it.
 var ErrDisk = errors.New("the disk failed under a commit; the outcome of the last change is unknown; check the disk, then run imagegend audit")
 
-// Session is a Service until it is closed. Close must be called: it releases the database, if the session has it
-// open.
+// Session is a Service until it is closed.
 type Session struct {
 	Service
 	Server bool // a running server answers; otherwise this process has the data open
-	close  func() error
+	// Close must be called: it releases the database, if the session has it open. If the disk failed under a commit
+	// meanwhile, it returns ErrDisk, whatever the calls returned.
+	Close func() error
 }
-
-// Close ends the session. If this process had the data open and the disk failed under a commit meanwhile, it returns
-// ErrDisk, whatever the calls returned.
-func (s *Session) Close() error { return s.close() }
 
 // How long Open waits for a server that has just been started. A script may start one and go on at once, so a missing
 // directory, a missing database and a directory that is locked without a socket can each be the beginning of a start.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
@@ -16,9 +17,9 @@ import (
 type backing struct {
 	*backups.Schedule
 	// Set by start: the data is opened later than the directory for backups.
-	write  func(context.Context, io.Writer) error
-	cancel context.CancelFunc // ends Run, and a backup that is under way
-	ended  chan struct{}      // closed when Run has returned
+	write   func(context.Context, io.Writer) error
+	cancel  context.CancelFunc // ends Run, and a backup that is under way
+	running sync.WaitGroup     // the goroutine of start
 }
 
 // workplace is the directory, in the data directory, where backups for a bucket are made. Its name begins with a dot,
@@ -27,11 +28,10 @@ const workplace = ".backup"
 
 // openBackups locks the directory where backups are made: that of --backup-to or, for a bucket, the workplace. It is
 // called before the data is opened, so that a wrong directory keeps the service from starting. What it returns is
-// never nil without an error: Close, start and wait work also if there are no backups.
+// never nil without an error: Close and start work also if there are no backups.
 func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, error) {
-	b := &backing{cancel: func() {}, ended: make(chan struct{})}
+	b := new(backing)
 	if o.BackupTo == "" {
-		close(b.ended)
 		return b, nil
 	}
 	dir := o.BackupTo
@@ -50,16 +50,7 @@ func openBackups(ctx context.Context, o Options, log *slog.Logger) (*backing, er
 
 // start begins to make backups, in a goroutine that cancel or the end of ctx ends. Each backup is in the audit trail.
 func (b *backing) start(ctx context.Context, l *admin.Local) {
-	if b.Schedule == nil {
-		return
-	}
 	ctx, b.cancel = context.WithCancel(ctx)
 	b.write = l.Backup
-	go func() {
-		defer close(b.ended)
-		b.Run(ctx)
-	}()
+	b.running.Go(func() { b.Run(ctx) })
 }
-
-// wait returns when the goroutine of start has ended. Without start it may be called only if there are no backups.
-func (b *backing) wait() { <-b.ended }

@@ -56,7 +56,7 @@ func (d *daemon) stopAll() error {
 	err := d.engine.Stop(work)
 	d.linger()
 	d.shutDown(answersGrace)
-	d.backups.wait()
+	d.backups.running.Wait()
 	d.noteStop()
 	return errors.Join(err, d.db.Close())
 }
