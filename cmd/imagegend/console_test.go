@@ -17,6 +17,14 @@ import (
 
 const password = "correct horse battery"
 
+// passwordFile holds the first operator's password.
+func passwordFile(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "password")
+	is.New(t).NoErr(os.WriteFile(file, []byte(password+"\n"), 0o600))
+	return file
+}
+
 var page = map[string]string{"Accept": "text/html,*/*;q=0.8"}
 
 // browser keeps cookies and follows redirects.
@@ -102,8 +110,7 @@ func TestSetUpByLink(t *testing.T) {
 
 func TestSetUpByFile(t *testing.T) {
 	is := is.New(t)
-	file := filepath.Join(t.TempDir(), "password")
-	is.NoErr(os.WriteFile(file, []byte(password+"\n"), 0o600))
+	file := passwordFile(t)
 	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", file, "--operator-name", "olivia"}}
 	d := daemontest.Start(t, o)
 	is.Equal(setupLink.FindString(d.Output()), "")
@@ -288,10 +295,7 @@ func TestDevLink(t *testing.T) {
 
 // An operator has the books checked from the browser; the command's audits are seen there, too.
 func TestAuditFromTheConsole(t *testing.T) {
-	is := is.New(t)
-	file := filepath.Join(t.TempDir(), "password")
-	is.NoErr(os.WriteFile(file, []byte(password), 0o600))
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", file}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", passwordFile(t)}})
 	b := newBrowser(t)
 	b.signIn(d.URL, "operator")
 	system := func() string {

@@ -33,11 +33,7 @@ func TestConnectionsLeaveFilesForTheWork(t *testing.T) {
 			answers <- a
 		}()
 	}
-	var list struct{ Data []generationBody }
-	until(t, "under way", func() bool {
-		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
-		return len(list.Data) == cap(answers)
-	})
+	underWay(t, d, key, cap(answers))
 	for i := range 300 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(d.URL, "http://"))
 		if err != nil {

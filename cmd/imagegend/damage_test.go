@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -77,13 +76,7 @@ func TestDiskFailsUnderACommand(t *testing.T) {
 // limited runs the program where every further byte of a file is refused.
 func limited(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	c := exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, daemontest.Build(t)}, args...)...)
-	var out, errs bytes.Buffer
-	c.Stdout, c.Stderr = &out, &errs
-	if err := c.Run(); c.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), c.ProcessState.ExitCode()
+	return daemontest.Run(t, exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, daemontest.Build(t)}, args...)...))
 }
 
 // An audit finds what was changed behind the back of the service: while it runs and without it.

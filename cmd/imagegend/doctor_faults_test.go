@@ -192,7 +192,7 @@ func faultsOfData() []fault {
 			_, key := d.NewUser(10)
 			is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, http.StatusOK)
 			is.NoErr(os.RemoveAll(filepath.Join(p.data, "images")))
-			await(t, func() bool { return strings.Contains(d.Output(), "the backup failed") })
+			until(t, "the backup failed", func() bool { return strings.Contains(d.Output(), "the backup failed") })
 		}, "backup", "fail", "is missing", "the log of the server"},
 	}
 }

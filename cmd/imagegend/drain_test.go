@@ -3,32 +3,20 @@ package main_test
 import (
 	"context"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// until polls for what must become true soon.
-func until(t *testing.T, what string, ok func() bool) {
+// underWay waits until so many generations of an account are under way.
+func underWay(t *testing.T, d *daemontest.Daemon, key string, n int) {
 	t.Helper()
-	for limit := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("%s: not within 20 seconds", what)
-		}
-	}
-}
-
-type generationBody struct {
-	ID      string
-	Status  string
-	PollURL string `json:"poll_url"`
+	until(t, "under way", func() bool { return len(d.MustGenerations(t, key, "processing")) == n })
 }
 
 // Under load: what runs is finished and answered, new work is refused, what is there can be read, also
@@ -50,12 +38,8 @@ func TestDrain(t *testing.T) {
 			}
 		})
 	}
-	var list struct{ Data []generationBody }
-	until(t, "both slots taken", func() bool {
-		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
-		return len(list.Data) == 2
-	})
-	var waiting generationBody
+	underWay(t, d, key, 2)
+	var waiting daemontest.Generation
 	accepted := d.Call(queued)
 	is.Equal(accepted.Status, 202)
 	accepted.Into(t, &waiting)
@@ -67,7 +51,7 @@ func TestDrain(t *testing.T) {
 	refused := d.Call(queued)
 	is.Equal(refused.Status, 503)
 	is.Equal(refused.Code(), "overloaded")
-	is.Equal(d.Call(daemontest.Request{Path: waiting.PollURL, Key: key}).Status, 200)
+	d.MustGeneration(t, key, waiting.ID)
 
 	callers.Wait()
 	close(answers)
@@ -84,10 +68,7 @@ func TestDrain(t *testing.T) {
 	is.Equal(d.Wait(drainLimit), 0)
 
 	again := daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
-	until(t, "queued work done", func() bool {
-		again.Call(daemontest.Request{Path: "/api/v1/generations/" + waiting.ID, Key: key}).Into(t, &waiting)
-		return waiting.Status == "succeeded"
-	})
+	until(t, "queued work done", func() bool { return again.MustGeneration(t, key, waiting.ID).Status == "succeeded" })
 	says(t, again.Admin("audit"), "clean")
 }
 
@@ -104,34 +85,11 @@ func TestDrainAtTheLimit(t *testing.T) {
 			answers <- a
 		}
 	}()
-	var list struct{ Data []generationBody }
-	until(t, "under way", func() bool {
-		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
-		return len(list.Data) == 1
-	})
+	underWay(t, d, key, 1)
 	is.Equal(d.Terminate(drainLimit), 0)
 	a := <-answers
 	is.Equal(a.Status, 500)
 	is.Equal(a.Code(), "generationFailed")
 	says(t, d.Admin("audit"), "clean")
 	says(t, d.Admin("user", "list"), " 10 ") // refunded
-}
-
-func TestSecondSignalEndsAtOnce(t *testing.T) {
-	t.Parallel()
-	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--drain-timeout", "10m"}})
-	_, key := d.NewUser(10)
-	go d.Do(context.Background(), daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:hang]"}))
-	var list struct{ Data []generationBody }
-	until(t, "under way", func() bool {
-		d.Call(daemontest.Request{Path: "/api/v1/generations?status=processing", Key: key}).Into(t, &list)
-		return len(list.Data) == 1
-	})
-	is.NoErr(d.Signal(os.Interrupt))
-	until(t, "draining", func() bool {
-		return d.Call(daemontest.Request{Path: "/readyz"}).Status == http.StatusServiceUnavailable
-	})
-	is.Equal(d.Terminate(drainLimit), 0)
-	daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
 }

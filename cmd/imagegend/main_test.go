@@ -1,12 +1,10 @@
 package main_test
 
 import (
-	"bytes"
 	"image"
 	_ "image/png"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -18,18 +16,19 @@ func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
 // drainLimit is how long a daemon without slow work may take to end.
 const drainLimit = 20 * time.Second
 
+// until polls for what must become true soon.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	daemontest.Eventually(t, time.Minute, what, holds)
+}
+
 // command runs the program in a directory with further variables, and returns what it wrote and
 // its exit status.
 func command(t *testing.T, dir string, env []string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
 	c := exec.Command(daemontest.Build(t), args...)
-	var out, errs bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr = dir, &out, &errs
-	c.Env = append(os.Environ(), env...)
-	if err := c.Run(); c.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), c.ProcessState.ExitCode()
+	c.Dir, c.Env = dir, append(os.Environ(), env...)
+	return daemontest.Run(t, c)
 }
 
 // decode checks that a file holds an image.
@@ -47,12 +46,4 @@ func decode(t *testing.T, path string) image.Image {
 	return m
 }
 
-// says checks that a text has all that it should say.
-func says(t *testing.T, text string, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(text, w) {
-			t.Errorf("%q does not say %q", text, w)
-		}
-	}
-}
+var says = daemontest.Says

@@ -35,13 +35,7 @@ func TestSignInByOIDC(t *testing.T) {
 	at.Lie(func(claims map[string]any) { claims["exp"] = time.Now().Add(-time.Hour).Unix() })
 	status, _, _ = b.see(newBrowser(t).Get(d.URL + "/console/signin/provider"))
 	is.Equal(status, http.StatusBadRequest)
-	for range 100 { // it is counted behind the answer
-		if stdout, _, _ := d.Command("trail", "--act", "user.signin_failed", "--json"); len(stdout) > len("[]\n") {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Error("the refusal does not stand in the trail")
+	until(t, "the refusal stands in the trail", func() bool { return d.Admin("trail", "--act", "user.signin_failed", "--json") != "" })
 }
 
 // Settings that do not go together are refused at the start, and name what is missing.

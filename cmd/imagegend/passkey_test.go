@@ -4,8 +4,6 @@ import (
 	"html"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -36,10 +34,8 @@ func (b *browser) prove(base, body string, device *passkeytest.Authenticator) (w
 func TestRequirePasskey(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	file := filepath.Join(t.TempDir(), "password")
-	is.NoErr(os.WriteFile(file, []byte(password+"\n"), 0o600))
 	const origin = "http://localhost:8080"
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", file, "--base-url", origin, "--require-passkey", "operators"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", passwordFile(t), "--base-url", origin, "--require-passkey", "operators"}})
 	device, b := passkeytest.New(t, origin, "localhost"), newBrowser(t)
 	is.Equal(b.signIn(d.URL, "operator"), "/console/playground")
 	_, where, _ := b.see(b.Get(d.URL + "/console/users"))

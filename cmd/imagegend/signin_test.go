@@ -3,7 +3,6 @@ package main_test
 import (
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,14 +25,10 @@ func (b *browser) try(base, name, password string) int {
 	return r.StatusCode
 }
 
-// served is a daemon whose operator signs in with password, and the arguments that it was started with.
+// servedWithOperator is a daemon whose operator signs in with password, and the options that it was started with.
 func servedWithOperator(t *testing.T) (*daemontest.Daemon, daemontest.Options) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "password")
-	if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", file, "--trusted-proxy", "127.0.0.1"}}
+	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", passwordFile(t), "--trusted-proxy", "127.0.0.1"}}
 	return daemontest.Start(t, o), o
 }
 

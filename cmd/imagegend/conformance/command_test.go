@@ -1,7 +1,6 @@
 package conformance_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,12 +33,8 @@ func (p program) run(t *testing.T, args ...string) result {
 	}
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }), p.env...)
 	cmd.Stdin = strings.NewReader(p.stdin)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	stdout, stderr, status := daemontest.Run(t, cmd)
+	return result{stdout, stderr, status}
 }
 
 // succeeds checks the exit status.

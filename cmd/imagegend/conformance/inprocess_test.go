@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
@@ -32,7 +32,7 @@ func startInProcess(t *testing.T, s settings) *service {
 func startEngine(t *testing.T, s settings, change func(*engine.Config)) *service {
 	t.Helper()
 	is := is.New(t)
-	logged := &logged{}
+	logged := new(daemontest.Output)
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
 	cfg := engine.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
@@ -157,22 +157,4 @@ func expiry(lifetime time.Duration) time.Time {
 		return time.Time{}
 	}
 	return time.Now().Add(lifetime)
-}
-
-// logged collects what is logged.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

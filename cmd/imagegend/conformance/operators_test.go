@@ -65,7 +65,7 @@ var operatorChecks = []check{
 		name:  "the operator's HTTP interface",
 		lines: []string{"contract: | `/admin/v1` |"},
 		elsewhere: []string{"cmd/imagegend.TestAdministrationOverHTTP", "cmd/imagegend.TestOperatorKeysOverHTTP", "cmd/imagegend.TestOperatorsInterfaceIsPrivate",
-			"cmd/imagegend.TestPaymentsExample", "imagegen/account.TestOperatorKeys"},
+			"cmd/imagegend/internal/cli.TestSettingsThatCannotBeMeantTogether", "cmd/imagegend.TestPaymentsExample", "imagegen/account.TestOperatorKeys"},
 	},
 	{
 		name:      "the access log",

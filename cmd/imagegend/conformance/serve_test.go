@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,23 +33,15 @@ var serveChecks = []check{
 		elsewhere: []string{"cmd/imagegend.TestDrain", "imagegen/httpapi.TestDraining"},
 	},
 	{name: "a drain at its limit", lines: []string{serveLine, "contract: | restart | queued work resumes;"}, elsewhere: []string{"cmd/imagegend.TestDrainAtTheLimit", "imagegen/engine.TestDrainKeepsWhatIsComplete", "imagegen/engine.TestDrain"}},
-	{name: "a second signal", lines: []string{serveLine}, elsewhere: []string{"cmd/imagegend.TestSecondSignalEndsAtOnce"}},
+	{name: "a second signal", lines: []string{serveLine}, elsewhere: []string{"cmd/imagegend/survival.TestSecondSignal"}},
 }
 
 var devChecks = []check{
 	{name: "serve --dev", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend.TestDevLineYieldsAnImage"}},
-	{name: "serve --dev is for this machine only", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend/internal/cli.TestWrongConfiguration"}},
+	{name: "serve --dev is for this machine only", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend/internal/cli.TestSettingsThatCannotBeMeantTogether"}},
 }
 
-// says checks that a text mentions some words.
-func says(t *testing.T, text string, words ...string) {
-	t.Helper()
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			t.Errorf("nothing of %q in:\n%s", word, text)
-		}
-	}
-}
+var says = daemontest.Says
 
 func checkDefaultDirectory(t *testing.T) {
 	is := is.New(t)

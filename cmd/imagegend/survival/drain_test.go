@@ -3,6 +3,7 @@ package survival_test
 import (
 	"context"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"syscall"
@@ -128,10 +129,9 @@ func TestSecondSignal(t *testing.T) {
 	c := newCrowd(t, d, key)
 	c.queue("a fox [fake:delay=1h]")
 	c.under(2)
-	is.NoErr(d.Signal(syscall.SIGTERM))
+	is.NoErr(d.Signal(os.Interrupt))
 	c.draining()
-	is.NoErr(d.Signal(syscall.SIGTERM))
-	d.Wait(5 * time.Second)
+	is.Equal(d.Terminate(5*time.Second), 0)
 	hung.Wait()
 
 	o.Args = []string{"--attempt-timeout", "100ms"}

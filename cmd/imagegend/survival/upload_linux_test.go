@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,7 +30,7 @@ const (
 func TestUploadsLargerThanMemory(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	needDisk(t, dir)
+	daemontest.NeedDisk(t, dir, diskNeeded)
 	temporary := t.TempDir()
 	d := daemontest.Start(t, daemontest.Options{DataDir: dir, Env: []string{"TMPDIR=" + temporary}})
 	_, first := d.NewUser(100)
@@ -90,17 +89,6 @@ func TestUploadsAbandoned(t *testing.T) {
 	is.Equal(len(d.MustGenerations(t, key, "")), 1+uploaders/2)
 	d.Settled(t, key, 100)
 	d.Clean(t)
-}
-
-func needDisk(t *testing.T, dir string) {
-	t.Helper()
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		t.Fatal(err)
-	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < diskNeeded {
-		t.Fatalf("the test needs 10 GB in %s, where %d MB are free; set TMPDIR to a larger disk", dir, free>>20)
-	}
 }
 
 // upload is a request with so many reference images of 50 MiB. Where broken is set, reading the

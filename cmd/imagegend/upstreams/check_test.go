@@ -1,7 +1,6 @@
 package upstreams_test
 
 import (
-	"bytes"
 	"net/http"
 	"net/http/httputil"
 	"os"
@@ -47,33 +46,12 @@ func TestProviderCheck(t *testing.T) {
 	}
 }
 
-// One bad upstream among good ones is enough for the exit status; asked about by name, the others are
-// left out.
-func TestProviderCheckOfOne(t *testing.T) {
-	is := is.New(t)
-	address := serve(t, guarded(handler(probes)))
-	models := modelsFile(t, map[string]string{
-		"good": `{type: openai, private: true, key_env: UPSTREAM_KEY, base_url: ` + address + `/v1}`,
-		"bad":  `{type: openai, private: true, key_env: UPSTREAM_KEY, base_url: "http://127.0.0.1:1/v1"}`,
-	}, nil)
-	_, stderr, status := check(t, theKey, "--models", models)
-	is.Equal(status, 1)
-	is.True(strings.Contains(stderr, "1 of 2 models"))
-	stdout, _, status := check(t, theKey, "--models", models, "good")
-	is.Equal(status, 0)
-	is.True(!strings.Contains(stdout, "bad by"))
-}
-
 // check runs provider check with a key in the environment.
 func check(t *testing.T, key string, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	cmd := exec.Command(daemontest.Build(t), append([]string{"provider", "check"}, args...)...)
-	var out, errs bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), keyName+"="+key), &out, &errs
-	if err := cmd.Run(); cmd.ProcessState == nil {
-		t.Fatal(err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	c := exec.Command(daemontest.Build(t), append([]string{"provider", "check"}, args...)...)
+	c.Env = append(os.Environ(), keyName+"="+key)
+	return daemontest.Run(t, c)
 }
 
 // guarded refuses requests without the key and repeats what was sent.

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/matryer/is"
@@ -46,7 +45,7 @@ func TestMemoryWithLargeImages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			dir := t.TempDir()
-			needDisk(t, dir)
+			daemontest.NeedDisk(t, dir, diskNeeded)
 			upstream := httptest.NewServer(&gathering{wanted: c.inFlight, n: c.n, picture: base64.StdEncoding.EncodeToString(c.file), all: make(chan struct{})})
 			defer upstream.Close()
 			models := modelsFile(t, map[string]string{"large": fmt.Sprintf("{type: openai, base_url: %s/v1, private: true}\n    credits: {1K: 1, 2K: 1, 4K: 1}", upstream.URL)}, nil)
@@ -148,15 +147,4 @@ func (g *gathering) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `"}`)
 	}
 	io.WriteString(w, `]}`)
-}
-
-func needDisk(t *testing.T, dir string) {
-	t.Helper()
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(dir, &disk); err != nil {
-		t.Fatal(err)
-	}
-	if free := disk.Bavail * uint64(disk.Bsize); free < diskNeeded {
-		t.Fatalf("the test needs %d GB in %s, where %d MB are free; set TMPDIR to a larger disk", diskNeeded>>30, dir, free>>20)
-	}
 }

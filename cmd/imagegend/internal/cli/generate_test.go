@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
@@ -142,15 +143,7 @@ func TestGenerateInterruptedInTime(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(9)) // of the one that hangs
 }
 
-// says checks that a text has all that it should say.
-func says(t *testing.T, text string, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(text, w) {
-			t.Errorf("%q does not say %q", text, w)
-		}
-	}
-}
+var says = daemontest.Says
 
 // What was paid for can be had where it could not be saved.
 func TestGenerateCannotSave(t *testing.T) {

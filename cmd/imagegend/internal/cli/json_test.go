@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,22 +15,38 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
+// leaves are the commands that do something, but for those of cobra.
+func leaves(c *cobra.Command) (all []*cobra.Command) {
+	if !c.HasSubCommands() {
+		return []*cobra.Command{c}
+	}
+	for _, sub := range c.Commands() {
+		if name := sub.Name(); name != "completion" && name != "help" {
+			all = append(all, leaves(sub)...)
+		}
+	}
+	return all
+}
+
 // silent are the commands that have nothing to say to a program, or speak its language always.
-var silent = []string{"imagegend serve", "imagegend help", "imagegend openapi", "imagegend mcp"}
+var silent = []string{"imagegend serve", "imagegend openapi", "imagegend mcp"}
 
 // Whatever a program runs, it can read what came of it.
 func TestEveryCommandTakesJSON(t *testing.T) {
-	a := &app{stdout: io.Discard, stderr: io.Discard}
-	var look func(*cobra.Command)
-	look = func(c *cobra.Command) {
-		for _, sub := range c.Commands() {
-			look(sub)
-		}
-		if leaf := !c.HasSubCommands(); leaf && c.Parent().Name() != "completion" && !slices.Contains(silent, c.CommandPath()) && c.Flags().Lookup("json") == nil {
+	for _, c := range leaves(new(app).root()) {
+		if !slices.Contains(silent, c.CommandPath()) && c.Flags().Lookup("json") == nil {
 			t.Errorf("%s has no --json", c.CommandPath())
 		}
 	}
-	look(a.root())
+}
+
+// Each command that does something shows how.
+func TestEveryCommandHasAnExample(t *testing.T) {
+	for _, c := range leaves(new(app).root()) {
+		if !c.HasExample() {
+			t.Errorf("%s has no example", c.CommandPath())
+		}
+	}
 }
 
 // session runs commands on one data directory and reads what they print.

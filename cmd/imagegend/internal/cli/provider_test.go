@@ -74,11 +74,7 @@ func TestProviderCheck(t *testing.T) {
 	got = imagegend(t, upstreamKeys, "provider", "check")
 	is.Equal(got.code, cli.ExitError)
 	is.Equal(got.stderr, "imagegend: not ready: 1 of 3 models\n")
-	for _, want := range []string{"good by openai\n", "upstream    ready", "NOT READY: openai: asking for model", "refused the API key", "401", "none is needed"} {
-		if !strings.Contains(got.stdout, want) {
-			t.Errorf("%q does not say %q", got.stdout, want)
-		}
-	}
+	says(t, got.stdout, "good by openai\n", "upstream    ready", "NOT READY: openai: asking for model", "refused the API key", "401", "none is needed")
 	is.True(!strings.Contains(got.stdout, "bad-key"))           // the upstream repeated it
 	is.True(!strings.Contains(got.stdout, "provider: unknown")) // the engine's words
 }
@@ -150,9 +146,7 @@ func TestProviderCheckMistakes(t *testing.T) {
 			got := imagegend(t, upstreamKeys, append([]string{"provider", "check"}, strings.Fields(test.args)...)...)
 			is.Equal(got.code, test.code)
 			is.Equal(got.stdout, "")
-			if !strings.Contains(got.stderr, test.want) {
-				t.Errorf("%q does not say %q", got.stderr, test.want)
-			}
+			says(t, got.stderr, test.want)
 		})
 	}
 }

@@ -46,10 +46,6 @@ func TestWrongUsage(t *testing.T) {
 		{"serve --addr :99999", []string{"--addr", `":99999"`}},
 		{"serve now", []string{`"now"`, "no argument is wanted"}},
 		{"serve --drain-timeout 15", []string{"--drain-timeout", "such as 15s"}},
-		{"serve --addr nonsense", []string{"--addr", "127.0.0.1:8080"}},
-		{"serve --dev --data-dir x", []string{"--dev keeps no data"}},
-		{"serve --nodes 3", []string{"--nodes is for several nodes on one database"}},
-		{"serve --image-links redirect", []string{"--image-links redirect needs an object store"}},
 		{"user create", []string{"NAME is missing"}},
 		{"move", []string{"name one target"}},
 		{"move --to-data-dir x --to-database postgres://db/x --to-images s3://x", []string{"name one target"}},
@@ -112,11 +108,7 @@ func TestWrongUsage(t *testing.T) {
 			got := imagegend(t, nil, strings.Fields(test.args)...)
 			is.Equal(got.stdout, "")
 			is.Equal(strings.Count(got.stderr, "\n"), 1) // one line
-			for _, want := range append(test.want, "imagegend: ", "--help") {
-				if !strings.Contains(got.stderr, want) {
-					t.Errorf("%q does not say %q", got.stderr, want)
-				}
-			}
+			says(t, got.stderr, append(test.want, "imagegend: ", "--help")...)
 			is.Equal(got.code, cli.ExitUsage)
 		})
 	}
@@ -159,30 +151,13 @@ func TestHelp(t *testing.T) {
 	got := imagegend(t, nil)
 	is.Equal(got.code, cli.ExitOK)
 	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "move", "clock", "config", "openapi", "mcp", "version", "completion"} {
-		is.True(strings.Contains(got.stdout, "\n  "+command+" "))
+		says(t, got.stdout, "\n  "+command+" ")
 	}
 	got = imagegend(t, nil, "serve", "--help")
 	is.Equal(imagegend(t, nil, "help", "serve"), got)
 	is.Equal(got.code, cli.ExitOK)
 	is.Equal(got.stderr, "")
-	for _, want := range []string{"Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", `"./imagegend-data")`, "Examples:"} {
-		is.True(strings.Contains(got.stdout, want))
-	}
-}
-
-// Each command that does something shows how.
-func TestEveryCommandHasAnExample(t *testing.T) {
-	t.Chdir(t.TempDir())
-	for _, command := range []string{"serve", "generate", "user create", "user list", "user set", "user suspend", "user resume", "user disable", "user remove-passkeys", "key create", "key list",
-		"key limit", "key revoke", "usage", "credit grant", "credit revoke", "credit lots", "credit history", "generation show", "generation delete",
-		"audit", "backup", "restore", "move", "clock show", "clock confirm", "config", "openapi", "mcp", "version"} {
-		t.Run(command, func(t *testing.T) {
-			is := is.New(t)
-			got := imagegend(t, nil, append(strings.Fields(command), "--help")...)
-			is.Equal(got.code, cli.ExitOK)
-			is.True(strings.Contains(got.stdout, "Examples:\n"))
-		})
-	}
+	says(t, got.stdout, "Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", `"./imagegend-data")`, "Examples:")
 }
 
 func TestConfig(t *testing.T) {

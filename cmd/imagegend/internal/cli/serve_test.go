@@ -28,7 +28,7 @@ func serve(t *testing.T, files map[string]string, args ...string) outcome {
 	stderr := &daemontest.UntilReady{End: cancel}
 	args = append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)
 	code := cli.Run(ctx, args, strings.NewReader(""), &stdout, stderr)
-	return outcome{code, stdout.String(), stderr.Said()}
+	return outcome{code, stdout.String(), stderr.String()}
 }
 
 func TestServeWarns(t *testing.T) {
@@ -79,9 +79,7 @@ func TestServeWithoutModels(t *testing.T) {
 	is := is.New(t)
 	got := serve(t, nil)
 	is.Equal(got.code, cli.ExitError)
-	for _, way := range []string{"models.yaml", "imagegend serve --dev", "--models FILE", "--models fake"} {
-		is.True(strings.Contains(got.stderr, way))
-	}
+	says(t, got.stderr, "models.yaml", "imagegend serve --dev", "--models FILE", "--models fake")
 	left, err := os.ReadDir(".")
 	is.NoErr(err)
 	is.Equal(len(left), 0) // above all no data directory

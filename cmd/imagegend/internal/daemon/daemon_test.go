@@ -14,7 +14,6 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
-	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
@@ -29,18 +28,10 @@ func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
 	defer cancel()
 	out := &daemontest.UntilReady{End: cancel}
 	err = daemon.Run(ctx, daemon.Options{Settings: s, ModelsFile: func() (string, error) { return catalog.Fake, nil }, Output: out})
-	return out.Said(), err
+	return out.String(), err
 }
 
-// says checks that a text has all of these in it.
-func says(t *testing.T, text string, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains(text, w) {
-			t.Errorf("%q does not say %q", text, w)
-		}
-	}
-}
+var says = daemontest.Says
 
 // A password that does not do leaves nothing behind: the store counts as empty at the next start.
 func TestPasswordThatDoesNotDo(t *testing.T) {
@@ -71,22 +62,6 @@ func TestOperatorNameThatDoesNotDo(t *testing.T) {
 	is.True(err != nil)
 	says(t, err.Error(), "printable")
 	is.True(!strings.Contains(err.Error(), file)) // which is not to blame
-}
-
-func TestOperatorByFile(t *testing.T) {
-	is, dir := is.New(t), t.TempDir()
-	file, data := filepath.Join(dir, "password"), filepath.Join(dir, "data")
-	is.NoErr(os.WriteFile(file, []byte("correct horse battery\n"), 0o600))
-	_, err := run(t, func(s *config.Settings) { s.DataDir, s.OperatorPasswordFile = data, file })
-	is.NoErr(err)
-	db, err := storage.Open(data, nil)
-	is.NoErr(err)
-	defer db.Close()
-	u, err := db.UserByName(t.Context(), "operator")
-	is.NoErr(err)
-	login, err := db.Login(t.Context(), u.ID)
-	is.NoErr(err)
-	is.Equal(login.Role, account.RoleOperator)
 }
 
 // The banner tells where the service listens, not only how this machine reaches it.

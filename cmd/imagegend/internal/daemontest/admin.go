@@ -7,20 +7,29 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"testing"
 )
 
 // Command runs an administrative command of the daemon's program on the daemon's directory, whether or not the daemon
 // runs, and returns what the command wrote and its exit status. It fails the test only if the program does not start.
 func (d *Daemon) Command(args ...string) (stdout, stderr string, status int) {
 	d.tb.Helper()
-	cmd := exec.Command(d.binary, append(args, "--data-dir", d.DataDir)...)
+	c := exec.Command(d.binary, append(args, "--data-dir", d.DataDir)...)
+	c.Env = d.env
+	return Run(d.tb, c)
+}
+
+// Run runs a command, and returns what it wrote and its exit status. It fails the test only if the program does not
+// start.
+func Run(tb testing.TB, c *exec.Cmd) (stdout, stderr string, status int) {
+	tb.Helper()
 	var out, errs bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = d.env, &out, &errs
+	c.Stdout, c.Stderr = &out, &errs
 	// An exit status other than 0 is an error of Run too, but one for the caller to judge.
-	if err := cmd.Run(); cmd.ProcessState == nil {
-		d.tb.Fatal(err)
+	if err := c.Run(); c.ProcessState == nil {
+		tb.Fatal(err)
 	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	return out.String(), errs.String(), c.ProcessState.ExitCode()
 }
 
 // Admin is Command for one that must succeed. It returns what the command wrote to standard output.

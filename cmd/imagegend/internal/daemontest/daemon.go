@@ -42,7 +42,7 @@ type Daemon struct {
 	binary string
 	cmd    *exec.Cmd
 	env    []string
-	output *output
+	output *Output
 	client *http.Client
 	exited chan struct{} // closed when the process has ended and was waited for
 }
@@ -62,7 +62,7 @@ func Start(tb testing.TB, o Options) *Daemon {
 // waits for later.
 func Launch(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
-	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(output), client: newClient(o.TLS), exited: make(chan struct{})}
+	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(Output), client: newClient(o.TLS), exited: make(chan struct{})}
 	// Port 0 takes a free port, which Ready reads from the announcement.
 	args := []string{"serve", "--addr", "127.0.0.1:0"}
 	if o.Dev {

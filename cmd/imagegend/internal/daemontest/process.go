@@ -5,6 +5,9 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // RSS returns the most memory that the process has had resident so far, in bytes. It reads /proc, so it needs Linux.
@@ -36,4 +39,16 @@ func (d *Daemon) OpenFiles() int {
 		d.tb.Fatal(err)
 	}
 	return len(files)
+}
+
+// NeedDisk fails the test unless so many bytes are free on the disk of a directory.
+func NeedDisk(tb testing.TB, dir string, bytes int64) {
+	tb.Helper()
+	space, err := storage.SpaceOf(dir, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if space.Free < bytes {
+		tb.Fatalf("the test needs %d GB in %s, where %d MB are free; set TMPDIR to a larger disk", bytes>>30, dir, space.Free>>20)
+	}
 }

@@ -32,6 +32,16 @@ func EventuallyOr(tb testing.TB, limit time.Duration, holds func() bool, complai
 	}
 }
 
+// Says checks that a text has all that it should say.
+func Says(tb testing.TB, text string, want ...string) {
+	tb.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			tb.Errorf("%q does not say %q", text, w)
+		}
+	}
+}
+
 // AllEnded waits until none of an account's generations is queued or processing.
 func (d *Daemon) AllEnded(tb testing.TB, key string, limit time.Duration) {
 	tb.Helper()
