@@ -99,7 +99,7 @@ func TestKillDuringBackups(t *testing.T) {
 	for range backupKills {
 		d := daemontest.Start(t, o)
 		s.gone(leftovers)
-		time.Sleep(time.Duration(rng.Int64N(int64(600 * time.Millisecond)))) // to be killed anywhere
+		time.Sleep(span(rng, 600*time.Millisecond)) // to be killed anywhere
 		d.Kill()
 		var archives []string
 		archives, leftovers = s.look()
@@ -139,7 +139,7 @@ func TestKillDuringBackupsToABucket(t *testing.T) {
 	for round := 0; round < backupKills || good == 0; round++ {
 		is.True(round < 3*backupKills)
 		d := daemontest.Start(t, o)
-		time.Sleep(time.Duration(rng.Int64N(int64(time.Duration(round+1) * 300 * time.Millisecond)))) // to be killed anywhere
+		time.Sleep(span(rng, time.Duration(round+1)*300*time.Millisecond)) // to be killed anywhere
 		d.Kill()
 		all, err := store.List(t.Context())
 		is.NoErr(err)

@@ -1,11 +1,8 @@
 package survival_test
 
 import (
-	"context"
 	"os/exec"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,17 +20,9 @@ func TestBackupDrill(t *testing.T) {
 	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	d := s.start()
-	var ending atomic.Bool
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for _, c := range s.clients {
-		wg.Go(func() { c.work(ctx, d, &ending) })
-	}
+	kill := s.use(d)
 	drills := s.backUp(d)
-	ending.Store(true)
-	d.Kill()
-	cancel()
-	wg.Wait()
+	kill()
 	s.restoreAll(drills)
 }
 

@@ -35,7 +35,9 @@ func TestKillUnderLoad(t *testing.T) {
 			s.grant(d, round)
 			d.Clean(t)
 		}
-		s.loadAndKill(d)
+		kill := s.use(d)
+		<-time.After(5*time.Millisecond + span(s.random, longestLife-5*time.Millisecond))
+		kill()
 		if len(s.auditor.wrong) > 0 || t.Failed() {
 			break
 		}

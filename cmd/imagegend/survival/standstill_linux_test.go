@@ -1,10 +1,7 @@
 package survival_test
 
 import (
-	"context"
 	"math/rand/v2"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -22,12 +19,7 @@ func TestStandstill(t *testing.T) {
 	s := newSingleWorkload(t, seed(t))
 	defer s.report()
 	d := s.start()
-	var ending atomic.Bool
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for _, c := range s.clients {
-		wg.Go(func() { c.work(ctx, d, &ending) })
-	}
+	kill := s.use(d)
 	stops := []time.Duration{time.Second, 3 * time.Second, longerThanALease}
 	for range times() - 1 {
 		stops = append(stops, time.Duration(1+rand.IntN(60))*time.Second)
@@ -39,10 +31,7 @@ func TestStandstill(t *testing.T) {
 		is.NoErr(d.Signal(syscall.SIGCONT))
 	}
 	<-time.After(time.Second)
-	ending.Store(true)
-	d.Kill()
-	cancel()
-	wg.Wait()
+	kill()
 	s.aftermath()
 	s.auditor.outcomes["standstills"] = len(stops)
 	report(t, "standstill", s.auditor.outcomes)

@@ -61,7 +61,7 @@ func (s *workload) start() *daemontest.Daemon {
 	s.Helper()
 	if s.random.IntN(5) == 0 {
 		d := daemontest.Launch(s, s.options)
-		<-time.After(time.Duration(s.random.Int64N(int64(60 * time.Millisecond))))
+		<-time.After(span(s.random, 60*time.Millisecond))
 		d.Kill()
 	}
 	return daemontest.Start(s, s.options)
@@ -77,18 +77,20 @@ func (s *workload) grant(d *daemontest.Daemon, round int) {
 	poor.granted += 7
 }
 
-func (s *workload) loadAndKill(d *daemontest.Daemon) {
+// use has the clients work until the daemon is killed.
+func (s *workload) use(d *daemontest.Daemon) (kill func()) {
 	var dying atomic.Bool
 	ctx, cancel := context.WithCancel(s.Context())
 	var wg sync.WaitGroup
 	for _, c := range s.clients {
 		wg.Go(func() { c.work(ctx, d, &dying) })
 	}
-	<-time.After(5*time.Millisecond + time.Duration(s.random.Int64N(int64(longestLife-5*time.Millisecond))))
-	dying.Store(true)
-	d.Kill()
-	cancel()
-	wg.Wait()
+	return func() {
+		dying.Store(true)
+		d.Kill()
+		cancel()
+		wg.Wait()
+	}
 }
 
 // aftermath starts the daemon a last time, lets everything end and compares all there is.
