@@ -3,6 +3,7 @@ package admin_test
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,15 +36,15 @@ func open(t *testing.T, dir string) *admin.Local {
 }
 
 // serve answers on the socket of a data directory, as a server does.
-func serve(t *testing.T, dir string, s admin.Service) {
+func serve(t *testing.T, dir string, s admin.Service) *http.Server {
 	t.Helper()
-	is := is.New(t)
 	l, err := admin.Listen(dir)
-	is.NoErr(err)
+	is.New(t).NoErr(err)
 	server := admin.NewServer(s)
 	ended := make(chan struct{})
 	go func() { server.Serve(l); close(ended) }()
 	t.Cleanup(func() { server.Close(); <-ended })
+	return server
 }
 
 // bothRoads runs a test on an opened database, and through the socket of a process that has it open.
@@ -239,9 +240,8 @@ func TestGenerations(t *testing.T) {
 		is.NoErr(err)
 		made, err := service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
 		is.NoErr(err)
-		failed, err := service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
+		_, err = service.As(u.ID).Generate(ctx, imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:fail]"})
 		is.True(err != nil)
-		_ = failed
 
 		g, err := s.Generation(ctx, string(made.ID))
 		is.NoErr(err)

@@ -61,20 +61,13 @@ func TestLongPath(t *testing.T) {
 	t.Setenv("RUNTIME_DIRECTORY", runtime)
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long/", 30))
 	is.NoErr(os.MkdirAll(dir, 0o700))
-	local := open(t, dir)
-	l, err := admin.Listen(dir)
-	is.NoErr(err)
-	server := httptest.NewUnstartedServer(admin.NewServer(local).Handler)
-	server.Listener.Close()
-	server.Listener = l
-	server.Start()
-
+	server := serve(t, dir, open(t, dir))
 	s, err := admin.Open(t.Context(), in(dir))
 	is.NoErr(err)
 	_, err = s.Users(t.Context())
 	is.NoErr(err)
 	is.NoErr(s.Close())
-	server.Close()
+	is.NoErr(server.Close())
 	left, err := os.ReadDir(runtime)
 	is.NoErr(err)
 	is.Equal(len(left), 0)
@@ -91,18 +84,13 @@ func TestLongPathBehindAShortLink(t *testing.T) {
 	is.NoErr(os.Symlink(long, link))
 	local := open(t, long)
 	for server, command := range map[string]string{long: link, link: long} {
-		l, err := admin.Listen(server)
-		is.NoErr(err)
-		h := httptest.NewUnstartedServer(admin.NewServer(local).Handler)
-		h.Listener.Close()
-		h.Listener = l
-		h.Start()
+		h := serve(t, server, local)
 		s, err := admin.Open(t.Context(), in(command))
 		is.NoErr(err)
 		_, err = s.Users(t.Context())
 		is.NoErr(err)
 		is.NoErr(s.Close())
-		h.Close()
+		is.NoErr(h.Close())
 	}
 }
 
