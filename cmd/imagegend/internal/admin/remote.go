@@ -77,143 +77,116 @@ func call[Out any](ctx context.Context, r *remote, method string, in any) (out O
 	return out, nil
 }
 
-// CreateUser implements Service.
 func (r *remote) CreateUser(ctx context.Context, u NewUser) (User, error) {
 	return call[User](ctx, r, createUser, u)
 }
 
-// Users implements Service.
 func (r *remote) Users(ctx context.Context) ([]User, error) {
 	return call[[]User](ctx, r, users, none{})
 }
 
-// SetAccountType implements Service.
 func (r *remote) SetAccountType(ctx context.Context, t AccountType) (User, error) {
 	return call[User](ctx, r, setAccountType, t)
 }
 
-// DisableUser implements Service.
 func (r *remote) DisableUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, disableUser, name)
 }
 
-// RemovePasskeys implements Service.
 func (r *remote) RemovePasskeys(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, removePasskeys, name)
 }
 
-// SuspendUser implements Service.
 func (r *remote) SuspendUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, suspendUser, name)
 }
 
-// ResumeUser implements Service.
 func (r *remote) ResumeUser(ctx context.Context, name string) (User, error) {
 	return call[User](ctx, r, resumeUser, name)
 }
 
-// InviteUser implements Service.
 func (r *remote) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	return call[Link](ctx, r, inviteUser, i)
 }
 
-// CreateKey implements Service.
 func (r *remote) CreateKey(ctx context.Context, k NewKey) (RawKey, error) {
 	return call[RawKey](ctx, r, createKey, k)
 }
 
-// Keys implements Service.
 func (r *remote) Keys(ctx context.Context, user string) ([]Key, error) {
 	return call[[]Key](ctx, r, keys, user)
 }
 
-// RevokeKey implements Service.
 func (r *remote) RevokeKey(ctx context.Context, id string) (Key, error) {
 	return call[Key](ctx, r, revokeKey, id)
 }
 
-// CreateOpsKey implements Service.
 func (r *remote) CreateOpsKey(ctx context.Context, k NewOpsKey) (RawOpsKey, error) {
 	return call[RawOpsKey](ctx, r, createOpsKey, k)
 }
 
-// OpsKeys implements Service.
 func (r *remote) OpsKeys(ctx context.Context) ([]OpsKey, error) {
 	return call[[]OpsKey](ctx, r, opsKeys, none{})
 }
 
-// RevokeOpsKey implements Service.
 func (r *remote) RevokeOpsKey(ctx context.Context, id string) (OpsKey, error) {
 	return call[OpsKey](ctx, r, revokeOpsKey, id)
 }
 
-// LimitKey implements Service.
 func (r *remote) LimitKey(ctx context.Context, l KeyLimit) (Key, error) {
 	return call[Key](ctx, r, limitKey, l)
 }
 
-// Usage implements Service.
 func (r *remote) Usage(ctx context.Context, q UsageQuery) (UsageReport, error) {
 	return call[UsageReport](ctx, r, usage, q)
 }
 
-// Grant implements Service.
 func (r *remote) Grant(ctx context.Context, g Grant) (Granted, error) {
 	return call[Granted](ctx, r, grant, g)
 }
 
-// Revoke implements Service.
 func (r *remote) Revoke(ctx context.Context, v Revocation) (Revoked, error) {
 	return call[Revoked](ctx, r, revoke, v)
 }
 
-// Lots implements Service.
 func (r *remote) Lots(ctx context.Context, user string) ([]Lot, error) {
 	return call[[]Lot](ctx, r, lots, user)
 }
 
-// History implements Service.
 func (r *remote) History(ctx context.Context, p HistoryPage) ([]Entry, error) {
 	return call[[]Entry](ctx, r, history, p)
 }
 
-// Generations implements Service.
 func (r *remote) Generations(ctx context.Context, q GenerationQuery) ([]GenerationLine, error) {
 	return call[[]GenerationLine](ctx, r, generations, q)
 }
 
-// Generation implements Service.
 func (r *remote) Generation(ctx context.Context, id string) (Generation, error) {
 	return call[Generation](ctx, r, generation, id)
 }
 
-// EraseGeneration implements Service.
 func (r *remote) EraseGeneration(ctx context.Context, id string) error {
 	_, err := call[none](ctx, r, eraseGeneration, id)
 	return err
 }
 
-// Disputes implements Service.
 func (r *remote) Disputes(ctx context.Context) ([]Dispute, error) {
 	return call[[]Dispute](ctx, r, disputes, none{})
 }
 
-// Resolve implements Service.
 func (r *remote) Resolve(ctx context.Context, how Resolution) (Dispute, error) {
 	return call[Dispute](ctx, r, resolveDispute, how)
 }
 
-// Trail implements Service.
 func (r *remote) Trail(ctx context.Context, q TrailQuery) (TrailPage, error) {
 	return call[TrailPage](ctx, r, trail, q)
 }
 
-// Audit implements Service.
 func (r *remote) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return call[imagegen.AuditReport](ctx, r, audit, none{})
 }
 
-// Backup implements Service. Only a stream that ends with an empty trailer is a whole archive.
+// Backup: only a stream that ends with an empty trailer is a whole archive.
 func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 	resp, err := r.post(ctx, backup, none{})
 	if err != nil {
@@ -229,22 +202,18 @@ func (r *remote) Backup(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// Backups implements Service.
 func (r *remote) Backups(ctx context.Context) (Backups, error) {
 	return call[Backups](ctx, r, backupStatus, none{})
 }
 
-// Readiness implements Service.
 func (r *remote) Readiness(ctx context.Context) (Readiness, error) {
 	return call[Readiness](ctx, r, readiness, none{})
 }
 
-// Clock implements Service.
 func (r *remote) Clock(ctx context.Context) (Clock, error) {
 	return call[Clock](ctx, r, clock, none{})
 }
 
-// ConfirmClock implements Service.
 func (r *remote) ConfirmClock(ctx context.Context) error {
 	_, err := call[none](ctx, r, confirmClock, none{})
 	return err

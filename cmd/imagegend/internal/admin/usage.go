@@ -72,8 +72,15 @@ func (d *Day) UnmarshalJSON(text []byte) (err error) {
 	if err := json.Unmarshal(text, &day); err != nil || day == nil {
 		return err
 	}
-	if d.Time, err = time.Parse(time.DateOnly, *day); err != nil {
-		return fmt.Errorf("a day is such as 2026-01-31; got %.40q", *day)
+	d.Time, err = ParseDay(*day)
+	return err
+}
+
+// ParseDay reads a day as its midnight in UTC.
+func ParseDay(s string) (time.Time, error) {
+	day, err := time.Parse(time.DateOnly, s)
+	if err != nil {
+		return day, fmt.Errorf("a day is such as 2026-01-31; got %.40q", s)
 	}
-	return nil
+	return day, nil
 }

@@ -44,31 +44,24 @@ func (a *app) backup() *cobra.Command {
 				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
 			}
 			// What was written cannot be taken back. After an error only the exit status says that it is no archive.
-			if err := s.Backup(cmd.Context(), a.stdout); err != nil {
-				return err
-			}
-			a.adviseOnBackups()
-			return nil
+			return a.advised(s.Backup(cmd.Context(), a.stdout))
 		}
 		if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
 			return err
 		}
-		if err := a.told(*asJSON, written{args[0]}, "wrote %s", args[0]); err != nil {
-			return err
-		}
-		a.adviseOnBackups()
-		return nil
+		return a.advised(a.told(*asJSON, written{args[0]}, "wrote %s", args[0]))
 	})
 	return c
 }
 
-// adviseOnBackups says, for data that nodes share, that an archive does not replace the backups of database and
-// bucket.
-func (a *app) adviseOnBackups() {
-	if a.settings.Shared() {
+// advised returns the outcome of a backup. Of data that nodes share it says that an archive does not replace the
+// backups of database and bucket.
+func (a *app) advised(err error) error {
+	if err == nil && a.settings.Shared() {
 		fmt.Fprintln(a.stderr, "the archive has the data of the moment at which it was begun, for inspection, tests and moves. To lose nothing, back the database up\n"+
 			"by point-in-time recovery, and have the bucket keep versions of its objects: docs/scaling.md")
 	}
+	return err
 }
 
 // What backup and restore print with --json: the archive that was written, and the data directory that was made from

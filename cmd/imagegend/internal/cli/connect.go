@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -25,5 +26,17 @@ func (a *app) administer(c *cobra.Command, f func(cmd *cobra.Command, s admin.Se
 			return closed
 		}
 		return err
+	})
+}
+
+// listing makes c list what elements returns, as list does.
+func listing[T any](a *app, c *cobra.Command, elements func(admin.Service, context.Context) ([]T, error), header []string, line func(T) []any) {
+	asJSON := jsonFlag(c, "one JSON array")
+	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+		all, err := elements(s, cmd.Context())
+		if err != nil {
+			return err
+		}
+		return list(a, *asJSON, all, header, line)
 	})
 }

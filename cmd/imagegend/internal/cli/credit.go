@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -124,16 +125,10 @@ func (a *app) creditLots() *cobra.Command {
 		Args:    exactly(),
 	}
 	userFlag(c, &user)
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		lots, err := s.Lots(cmd.Context(), user)
-		if err != nil {
-			return err
-		}
-		// REMAINING can be spent; HELD is reserved for open charges, and is spent or comes back.
-		return list(a, *asJSON, lots, []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO", "CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
-			return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt), orDash(l.Ref)}
-		})
+	// REMAINING can be spent; HELD is reserved for open charges, and is spent or comes back.
+	lots := func(s admin.Service, ctx context.Context) ([]admin.Lot, error) { return s.Lots(ctx, user) }
+	listing(a, c, lots, []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO", "CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
+		return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt), orDash(l.Ref)}
 	})
 	return c
 }
@@ -150,23 +145,17 @@ func (a *app) creditHistory() *cobra.Command {
 	}
 	userFlag(c, &user)
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		entries, err := newest(cmd, s, user, limit)
-		if err != nil {
-			return err
-		}
-		// CREDITS is the change of the balance; USED is what a settlement spent for good.
-		return list(a, *asJSON, entries, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"}, func(e admin.Entry) []any {
-			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
-		})
+	// CREDITS is the change of the balance; USED is what a settlement spent for good.
+	history := func(s admin.Service, ctx context.Context) ([]admin.Entry, error) { return newest(ctx, s, user, limit) }
+	listing(a, c, history, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"}, func(e admin.Entry) []any {
+		return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
 	})
 	return c
 }
 
 // newest reads up to limit of the newest entries, page by page; limit 0 reads all. Entries that are written meanwhile
 // are left out: a page begins below the last entry of the one before.
-func newest(cmd *cobra.Command, s admin.Service, user string, limit int) ([]admin.Entry, error) {
+func newest(ctx context.Context, s admin.Service, user string, limit int) ([]admin.Entry, error) {
 	// The pages bound what one answer holds, not what is listed in the end.
 	const page = 1000
 	var entries []admin.Entry
@@ -175,7 +164,7 @@ func newest(cmd *cobra.Command, s admin.Service, user string, limit int) ([]admi
 		if limit > 0 {
 			n = min(page, limit-len(entries))
 		}
-		part, err := s.History(cmd.Context(), admin.HistoryPage{User: user, Before: before, Limit: n})
+		part, err := s.History(ctx, admin.HistoryPage{User: user, Before: before, Limit: n})
 		if err != nil {
 			return nil, err
 		}

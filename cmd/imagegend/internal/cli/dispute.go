@@ -16,16 +16,9 @@ func (a *app) generationDisputes() *cobra.Command {
 		Example: "  imagegend generation disputes",
 		Args:    exactly(),
 	}
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		all, err := s.Disputes(cmd.Context())
-		if err != nil {
-			return err
-		}
-		// CHARGED goes back with --refund. With --settle, USED is spent and only the rest goes back.
-		return list(a, *asJSON, all, []string{"ID", "USER", "CHARGED", "USED", "COMPLETED", "DISPUTE"}, func(d admin.Dispute) []any {
-			return []any{d.ID, d.User, d.Charged, d.Used, when(d.CompletedAt), d.Dispute}
-		})
+	// CHARGED goes back with --refund. With --settle, USED is spent and only the rest goes back.
+	listing(a, c, admin.Service.Disputes, []string{"ID", "USER", "CHARGED", "USED", "COMPLETED", "DISPUTE"}, func(d admin.Dispute) []any {
+		return []any{d.ID, d.User, d.Charged, d.Used, when(d.CompletedAt), d.Dispute}
 	})
 	return c
 }

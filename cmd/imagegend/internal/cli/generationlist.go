@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,18 +26,14 @@ func (a *app) generationList() *cobra.Command {
 	c.Flags().StringVar(&q.User, "user", "", "only those of this `name`")
 	c.Flags().Var(config.NewChoice(&q.Status, imagegen.Statuses()), "status", "only those that are queued, processing, succeeded or failed")
 	c.Flags().Var(config.Count(&q.Limit), "limit", "how many to list")
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		lines, err := s.Generations(cmd.Context(), q)
-		if err != nil {
-			return err
-		}
-		return list(a, *asJSON, lines, []string{"ID", "USER", "STATUS", "MODEL", "IMAGES", "CREDITS", "CREATED", "COMPLETED"}, func(g admin.GenerationLine) []any {
-			// What came, of what was asked for; and what was spent, of what was charged. Nothing is spent before the
-			// end.
-			return []any{g.ID, g.User, g.Status, g.Model, fmt.Sprintf("%d of %d", g.Images, g.N),
-				fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested), when(g.CreatedAt), when(g.CompletedAt)}
-		})
+	newest := func(s admin.Service, ctx context.Context) ([]admin.GenerationLine, error) {
+		return s.Generations(ctx, q)
+	}
+	listing(a, c, newest, []string{"ID", "USER", "STATUS", "MODEL", "IMAGES", "CREDITS", "CREATED", "COMPLETED"}, func(g admin.GenerationLine) []any {
+		// What came, of what was asked for; and what was spent, of what was charged. Nothing is spent before the
+		// end.
+		return []any{g.ID, g.User, g.Status, g.Model, fmt.Sprintf("%d of %d", g.Images, g.N),
+			fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested), when(g.CreatedAt), when(g.CompletedAt)}
 	})
 	return c
 }

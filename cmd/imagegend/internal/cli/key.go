@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,16 +69,10 @@ func (a *app) keyList() *cobra.Command {
 		Args:    exactly(),
 	}
 	userFlag(c, &user)
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		keys, err := s.Keys(cmd.Context(), user)
-		if err != nil {
-			return err
-		}
-		// LIMITS are in the form that --limit takes, to be copied and changed.
-		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "LIMITS"}, func(k admin.Key) []any {
-			return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
-		})
+	// LIMITS are in the form that --limit takes, to be copied and changed.
+	keys := func(s admin.Service, ctx context.Context) ([]admin.Key, error) { return s.Keys(ctx, user) }
+	listing(a, c, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "LIMITS"}, func(k admin.Key) []any {
+		return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
 	})
 	return c
 }

@@ -59,16 +59,9 @@ func (a *app) opsKeyCreate() *cobra.Command {
 // recognizes it.
 func (a *app) opsKeyList() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list", Args: exactly()}
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		keys, err := s.OpsKeys(cmd.Context())
-		if err != nil {
-			return err
-		}
-		// SCOPES are joined by commas alone: one cell, which is also what --scope takes.
-		return list(a, *asJSON, keys, []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED", "EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
-			return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt)}
-		})
+	// SCOPES are joined by commas alone: one cell, which is also what --scope takes.
+	listing(a, c, admin.Service.OpsKeys, []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED", "EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
+		return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt)}
 	})
 	return c
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"text/tabwriter"
@@ -41,7 +42,7 @@ func (a *app) trail() *cobra.Command {
 		if *asJSON {
 			show, flush = a.trailLines()
 		}
-		if err := eachTrailRow(cmd, s, q, limit, show); err != nil {
+		if err := eachTrailRow(cmd.Context(), s, q, limit, show); err != nil {
 			return err
 		}
 		return flush()
@@ -51,14 +52,14 @@ func (a *app) trail() *cobra.Command {
 
 // eachTrailRow calls show for each row as it is read, page by page, since there may be very many. limit 0 shows all.
 // After an error, show has had the rows before it.
-func eachTrailRow(cmd *cobra.Command, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
+func eachTrailRow(ctx context.Context, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
 	for shown := 0; ; {
 		q.Limit = account.MaxTrailPage
 		if limit > 0 {
 			// The last page is only as long as what is left.
 			q.Limit = min(q.Limit, limit-shown)
 		}
-		p, err := s.Trail(cmd.Context(), q)
+		p, err := s.Trail(ctx, q)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
-	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 )
@@ -42,10 +41,8 @@ func TestTrailGoesOnAfterAnEmptyPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			s := &pages{of: [][]uint64{{}, {5, 4}, {}, {1}}}
-			c := &cobra.Command{}
-			c.SetContext(t.Context())
 			var shown []uint64
-			is.NoErr(eachTrailRow(c, s, admin.TrailQuery{}, test.limit, func(r admin.TrailRow) error {
+			is.NoErr(eachTrailRow(t.Context(), s, admin.TrailQuery{}, test.limit, func(r admin.TrailRow) error {
 				shown = append(shown, r.Seq)
 				return nil
 			}))

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +26,8 @@ func (a *app) usage() *cobra.Command {
 		Args: exactly(),
 	}
 	userFlag(c, &q.User)
-	c.Flags().Var(instant(&q.From.Time, parseDay), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
-	c.Flags().Var(instant(&q.To.Time, parseDay), "to", "the last `day`, which is included; without it, today")
+	c.Flags().Var(instant(&q.From.Time, admin.ParseDay), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
+	c.Flags().Var(instant(&q.To.Time, admin.ParseDay), "to", "the last `day`, which is included; without it, today")
 	c.Flags().StringVar(&by, "by", "day", "`groups` to sum up by: day, model and key, with commas between; none is one sum")
 	asJSON := jsonFlag(c, "one JSON array")
 	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
@@ -77,13 +76,4 @@ func orNone[S ~string](s *S) string {
 		return "-"
 	}
 	return string(*s)
-}
-
-// parseDay reads a day as its midnight in UTC.
-func parseDay(s string) (time.Time, error) {
-	day, err := time.Parse(time.DateOnly, s)
-	if err != nil {
-		return day, fmt.Errorf("a day is such as 2026-01-31; got %q", s)
-	}
-	return day, nil
 }

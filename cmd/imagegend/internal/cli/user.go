@@ -52,15 +52,8 @@ func (a *app) userList() *cobra.Command {
 		Example: "  imagegend user list --json",
 		Args:    exactly(),
 	}
-	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		users, err := s.Users(cmd.Context())
-		if err != nil {
-			return err
-		}
-		return list(a, *asJSON, users, []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS", "CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
-			return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.SuspendedAt), when(u.DisabledAt)}
-		})
+	listing(a, c, admin.Service.Users, []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS", "CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
+		return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.SuspendedAt), when(u.DisabledAt)}
 	})
 	return c
 }
