@@ -3,7 +3,7 @@
 //
 // [Run] is the life of a server: it opens everything in an order in which a mistake shows before anything is changed,
 // serves, and drains. A file belongs to each concern: what listens (listen.go, connections.go, tls.go, ops.go), who
-// may have how much at once (crowd.go), what is served (api.go, console.go, docs.go, opsadmin.go), the models' reload
+// may have how much at once (crowd.go), what is served (api.go, console.go, opsadmin.go), the models' reload
 // (reload.go), the end (drain.go). [Sandbox] is the service without a server, for one command. What a request means
 // is decided in package engine.
 package daemon
