@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,10 +21,10 @@ func TestScheduledBackups(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", dir, "--backup-every", "100ms", "--backup-keep", "2"}})
 	d.NewUser(7)
 	until(t, "backups are made", func() bool { return strings.Count(d.Output(), "a backup was made and verified") >= 5 })
-	var readiness struct{ Warnings []string }
-	body, _ := d.FromSocket("/readyz")
-	is.NoErr(json.Unmarshal([]byte(body), &readiness))
-	is.Equal(len(readiness.Warnings), 0)
+	until(t, "readiness warns of nothing", func() bool { // a slow machine was late with the first
+		body, _ := d.FromSocket("/readyz")
+		return strings.Contains(body, `"warnings":[]`)
+	})
 	trail := d.Admin("trail", "--act", "data.backup")
 	says(t, trail, "service:", "begun", "done")
 	is.Equal(d.Terminate(drainLimit), 0)
