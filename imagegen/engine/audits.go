@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -19,12 +18,6 @@ type Audit struct {
 	Err      error // why it could not be carried out
 }
 
-// audits remembers the last audit.
-type audits struct {
-	mu   sync.Mutex // guards last
-	last *Audit     // never changed once it is here
-}
-
 // Audit calls the Audit of the Store, see [imagegen.Inspector], remembers the result for
 // LastAudit, and writes it into the audit trail. An audit that ctx interrupts is not
 // remembered. [errors.ErrUnsupported]: the Store is not an Inspector.
@@ -36,7 +29,7 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	began := time.Now()
 	report, err := a.Audit(ctx)
 	if ctx.Err() == nil { // one that was broken off says nothing
-		e.audits.note(Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
+		e.lastAudit.Store(&Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
 		e.tell(ctx, imagegen.Event{Kind: imagegen.EventAudited, Duration: time.Since(began), Count: len(report.Violations) + report.More, Err: err})
 		err = errors.Join(err, e.note(ctx, auditRow(report, err)))
 	}
@@ -45,17 +38,7 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 
 // LastAudit returns the last audit that this engine has completed; nil if there is none. The
 // caller must not change it.
-func (e *Engine) LastAudit() *Audit {
-	e.audits.mu.Lock()
-	defer e.audits.mu.Unlock()
-	return e.audits.last
-}
-
-func (a *audits) note(ended Audit) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.last = &ended
-}
+func (e *Engine) LastAudit() *Audit { return e.lastAudit.Load() }
 
 // auditRow is what the audit trail says of an audit.
 func auditRow(r imagegen.AuditReport, err error) account.TrailRow {

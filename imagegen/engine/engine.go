@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -45,7 +46,7 @@ type Engine struct {
 	thumbnails *thumbnails.Maker
 	health     *health
 	readiness  loggedReadiness
-	audits     audits
+	lastAudit  atomic.Pointer[Audit]
 }
 
 // New checks the configuration and returns an engine that does nothing yet. Its error

@@ -18,11 +18,16 @@ func (s *Session) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen
 // OpenImage opens an image for anybody who knows its identifier; it needs no user. The caller
 // closes it. ErrNotFound.
 func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
-	r, i, err := e.readable(ctx, id)
+	r, i, err := findImage(ctx, id, e.Record)
 	if err != nil {
 		return nil, err
 	}
-	return e.openStored(ctx, r, i)
+	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
+	if err != nil {
+		return nil, e.unopened(ctx, i, err)
+	}
+	return &imagegen.ImageFile{ReadSeekCloser: f, ID: i.ID, MediaType: i.MediaType, Size: i.Size,
+		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
 }
 
 // linkAge is how long an address from LinkImage can be used.
@@ -37,7 +42,7 @@ func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address st
 	if !ok {
 		return "", errors.ErrUnsupported
 	}
-	r, i, err := e.readable(ctx, id)
+	r, i, err := findImage(ctx, id, e.Record)
 	if err != nil {
 		return "", err
 	}
@@ -45,39 +50,21 @@ func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address st
 	return address, imagegen.ToUserError(err)
 }
 
-// readable finds an image that may be seen, and its record.
-func (e *Engine) readable(ctx context.Context, id imagegen.ImageID) (r imagegen.Record, i imagegen.StoredImage, err error) {
+// findImage finds an image in its record, which record reads if it may be seen: Engine.Record for
+// anybody, Session.Record for the owner. The image may be there before its generation ends.
+func findImage(ctx context.Context, id imagegen.ImageID, record func(context.Context, imagegen.GenerationID) (imagegen.Record, error)) (r imagegen.Record, i imagegen.StoredImage, err error) {
 	g, ok := id.Generation()
 	if !ok {
 		return r, i, imagegen.ErrNotFound
 	}
-	if r, err = e.store.Generation(ctx, g); err != nil {
-		return r, i, imagegen.ToUserError(err)
+	if r, err = record(ctx, g); err != nil {
+		return r, i, err
 	}
-	if i, ok = published(r, id); !ok {
+	n := slices.IndexFunc(r.Images, func(i imagegen.StoredImage) bool { return i.ID == id })
+	if n < 0 {
 		return r, i, imagegen.ErrNotFound
 	}
-	return r, i, nil
-}
-
-// published returns the image with that identifier if it may be seen, which it can be
-// before its generation ends.
-func published(r imagegen.Record, id imagegen.ImageID) (i imagegen.StoredImage, ok bool) {
-	n := slices.IndexFunc(r.Images, func(i imagegen.StoredImage) bool { return i.ID == id })
-	if n < 0 || !r.Visible() {
-		return imagegen.StoredImage{}, false
-	}
-	return r.Images[n], true
-}
-
-// openStored opens the bytes of an image that readable has found.
-func (e *Engine) openStored(ctx context.Context, r imagegen.Record, i imagegen.StoredImage) (*imagegen.ImageFile, error) {
-	f, err := e.images.OpenImage(ctx, r.ImageKey(i))
-	if err != nil {
-		return nil, e.unopened(ctx, i, err)
-	}
-	return &imagegen.ImageFile{ReadSeekCloser: f, ID: i.ID, MediaType: i.MediaType, Size: i.Size,
-		ETag: fmt.Sprintf("%x", i.SHA256), CreatedAt: i.CreatedAt}, nil
+	return r, r.Images[n], nil
 }
 
 // unopened is the error for an image that a record names but that could not be opened:
@@ -88,8 +75,7 @@ func (e *Engine) unopened(ctx context.Context, i imagegen.StoredImage, err error
 		return imagegen.ToUserError(err)
 	}
 	g, _ := i.ID.Generation()
-	now, again := e.store.Generation(ctx, g)
-	if again == nil && now.Visible() {
+	if _, err := e.Record(ctx, g); err == nil {
 		return imagegen.Internal(fmt.Errorf("imagegen: the file of image %s is missing", i.ID))
 	}
 	return imagegen.ErrNotFound // erased meanwhile

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -196,12 +197,7 @@ func (o *openCalls) forget(id imagegen.GenerationID) {
 func (o *openCalls) remove(c *openCall) {
 	key := c.record.JoinKey
 	delete(o.byID, c.record.ID)
-	for i, other := range o.byKey[key] {
-		if other == c {
-			o.byKey[key] = append(o.byKey[key][:i:i], o.byKey[key][i+1:]...)
-			break
-		}
-	}
+	o.byKey[key] = slices.DeleteFunc(o.byKey[key], func(other *openCall) bool { return other == c })
 	if len(o.byKey[key]) == 0 {
 		delete(o.byKey, key)
 	}

@@ -98,7 +98,7 @@ func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
 // that generation then contains the identifier of the image. ErrNotFound: there is no such image, or
 // it belongs to somebody else.
 func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
-	if _, _, err := s.image(ctx, id); err != nil {
+	if _, _, err := findImage(ctx, id, s.Record); err != nil {
 		return nil, err
 	}
 	return ownImage{s.engine, id}, nil

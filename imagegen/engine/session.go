@@ -82,21 +82,6 @@ func (s *Session) Record(ctx context.Context, id imagegen.GenerationID) (imagege
 	return r, nil
 }
 
-// image finds one of the user's images that may be seen, and its record.
-func (s *Session) image(ctx context.Context, id imagegen.ImageID) (r imagegen.Record, i imagegen.StoredImage, err error) {
-	g, ok := id.Generation()
-	if !ok {
-		return r, i, imagegen.ErrNotFound
-	}
-	if r, err = s.Record(ctx, g); err != nil {
-		return r, i, err
-	}
-	if i, ok = published(r, id); !ok {
-		return r, i, imagegen.ErrNotFound
-	}
-	return r, i, nil
-}
-
 // Generations implements [imagegen.Service].
 func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.Page, error) {
 	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)

@@ -27,7 +27,7 @@ func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imag
 	if !e.cfg.Thumbnails {
 		return nil, imagegen.ErrNotFound
 	}
-	r, i, err := s.image(ctx, id)
+	r, i, err := findImage(ctx, id, s.Record)
 	if err != nil {
 		return nil, err
 	}
