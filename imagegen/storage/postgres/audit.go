@@ -77,24 +77,17 @@ type found struct {
 // found by, the queue and the leases. One that cannot be read is a violation and no reason to stop.
 func (a *audit) generations() error {
 	for after := []byte{}; ; {
-		n := 0
 		var page []found
 		a.query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var g found
-				c := &g.columns
-				if err := rows.Scan(&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased); err != nil {
-					return err
-				}
-				page = append(page, g)
-			}
-			return nil
+			var g found
+			c := &g.columns
+			return each(rows, func() error { page = append(page, g); return nil },
+				&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased)
 		}, `select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
  from imagegend.generations g left join imagegend.waiting w on w.id = g.id left join imagegend.leases l on l.id = g.id
  where g.id > $1 order by g.id limit $2`, after, pageOf)
 		a.expect(page)
 		for _, g := range page {
-			n++
 			after = g.id
 			a.report.Generations++
 			r, err := decodeRow(imagegen.GenerationID(g.id), g.form)
@@ -110,7 +103,7 @@ func (a *audit) generations() error {
 				a.violation("index", string(r.ID), "it is %s; in the queue: %t, leased: %t", r.State, g.waits, g.leased)
 			}
 		}
-		if n < pageOf {
+		if len(page) < pageOf {
 			return a.ctx.Err()
 		}
 	}

@@ -75,7 +75,7 @@ func (db *DB) eachImage(ctx context.Context, f func(listed) error) error {
 				var id, form []byte
 				return each(rows, func() error {
 					n++
-					after = append([]byte(nil), id...)
+					after = id
 					if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil && r.State != imagegen.StateErasing {
 						for _, i := range r.Images {
 							page = append(page, listed{r.ImageKey(i), i.Size, i.SHA256})

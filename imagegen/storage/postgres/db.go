@@ -57,6 +57,8 @@ type DB struct {
 	logins
 	opkeys
 	trails
+	credits    // but Charge and Settle, which go through the committer
+	timekeeper // the database's clock, as this process knows it, and judged as package clock judges it; it asks the database nothing
 
 	pool      *pgxpool.Pool
 	books     *ledger.Ledger
@@ -90,6 +92,9 @@ type (
 	logins   = account.LoginStore
 	opkeys   = account.OperatorKeyStore
 	trails   = account.TrailStore
+	credits  = imagegen.CreditAdmin
+
+	timekeeper = imagegen.Timekeeper
 )
 
 var (
@@ -151,6 +156,7 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 		pool.Close()
 		return nil, err
 	}
+	db.credits, db.timekeeper = db.books, db.books
 	return db, nil
 }
 

@@ -209,14 +209,8 @@ func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 // transferred returns the rows of a query for keys and values.
 func (s *session) transferred(bucket, sql string, args ...any) (all []transfer.Row) {
 	s.query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			r := transfer.Row{Place: transfer.Place{Bucket: bucket}}
-			if err := rows.Scan(&r.Key, &r.Value); err != nil {
-				return err
-			}
-			all = append(all, r)
-		}
-		return nil
+		r := transfer.Row{Place: transfer.Place{Bucket: bucket}}
+		return each(rows, func() error { all = append(all, r); return nil }, &r.Key, &r.Value)
 	}, sql, args...)
 	return all
 }
@@ -233,7 +227,7 @@ func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 		var seq uint64
 		return each(rows, func() error {
 			key := ledgerkv.JournalKey(ledger.Place{User: imagegen.UserID(user), Seq: seq})
-			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: append([]byte(nil), form...)})
+			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: form})
 			return nil
 		}, &user, &seq, &form)
 	}, `select usr, seq, form from imagegend.journal where (usr, seq) > ($1, $2) order by usr, seq limit $3`, []byte(last.User), int64(last.Seq), n)

@@ -153,14 +153,8 @@ func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []by
 	for n := 8; ; n = min(4*n, atOnce) {
 		var page []pair
 		k.query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var p pair
-				if err := rows.Scan(&p.key, &p.value); err != nil {
-					return err
-				}
-				page = append(page, p)
-			}
-			return nil
+			var p pair
+			return each(rows, func() error { page = append(page, p); return nil }, &p.key, &p.value)
 		}, sql, string(b), bytesOf(from), n)
 		for _, p := range page {
 			if !f(p.key, p.value) {
@@ -188,15 +182,9 @@ func (k *kept) ReadAhead(all []kv.Place) {
 		return
 	}
 	k.query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var bucket string
-			var key, value []byte
-			if err := rows.Scan(&bucket, &key, &value); err != nil {
-				return err
-			}
-			k.values[place{kv.Bucket(bucket), string(key)}] = value
-		}
-		return nil
+		var bucket string
+		var key, value []byte
+		return each(rows, func() error { k.values[place{kv.Bucket(bucket), string(key)}] = value; return nil }, &bucket, &key, &value)
 	}, `select k.bucket, k.key, k.value from unnest($1::text[], $2::bytea[]) x(bucket, key) join imagegend.kept k on k.bucket = x.bucket and k.key = x.key`, buckets, keys)
 }
 
@@ -261,17 +249,14 @@ func (k *kept) queue(b *pgx.Batch, asked [][]byte, sql string, args ...any) {
 	}
 	index, _ := tables.KeyPlace("")
 	b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var bucket string
-			var key, value, entry, prefix []byte
-			if err := rows.Scan(&bucket, &key, &value, &entry, &prefix); err != nil {
-				return err
-			}
+		var bucket string
+		var key, value, entry, prefix []byte
+		return each(rows, func() error {
 			k.values[place{kv.Bucket(bucket), string(key)}] = value
 			if entry != nil {
 				k.entries[place{index.Bucket, string(prefix)}] = entry
 			}
-		}
-		return rows.Err()
+			return nil
+		}, &bucket, &key, &value, &entry, &prefix)
 	})
 }

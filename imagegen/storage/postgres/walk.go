@@ -26,16 +26,13 @@ func (s stored) place() ledger.Place { return ledger.Place{User: s.user, Seq: ui
 
 // scanStored calls take with each row of a query for name, user, number and form, in this order.
 func scanStored(rows pgx.Rows, take func(stored)) error {
-	for rows.Next() {
-		var row stored
-		var user []byte
-		if err := rows.Scan(&row.name, &user, &row.number, &row.form); err != nil {
-			return err
-		}
+	var row stored
+	var user []byte
+	return each(rows, func() error {
 		row.user = imagegen.UserID(user)
 		take(row)
-	}
-	return rows.Err()
+		return nil
+	}, &row.name, &user, &row.number, &row.form)
 }
 
 // walk goes over the rows of a query once, by a cursor: so it can stop anywhere and go on later, and several walks can
