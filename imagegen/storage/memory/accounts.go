@@ -206,36 +206,34 @@ func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key,
 }
 
 // RevokeKey implements [imagegen.AccountStore].
-func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
-	err = s.act(ctx, account.ActKeyRevoke, func() (trail.Change, error) {
-		if k, err = found(s.keys, id); err != nil {
-			return trail.Change{Target: string(id)}, err
+func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
+	return s.changeKey(ctx, account.ActKeyRevoke, id, trail.KeyRevoked, func(k *imagegen.Key) {
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = at
 		}
-		if !k.RevokedAt.IsZero() {
-			return trail.Change{}, nil
-		}
-		k.RevokedAt = at
-		s.keys[id] = k
-		return trail.KeyRevoked(k), nil
 	})
-	return k, err
 }
 
 // SetKeyLimits implements [imagegen.AccountStore].
-func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
+func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
 	if err := l.Check(); err != nil {
-		return k, err
+		return imagegen.Key{}, err
 	}
-	err = s.act(ctx, account.ActKeyLimit, func() (trail.Change, error) {
+	return s.changeKey(ctx, account.ActKeyLimit, id, trail.KeyLimited, func(k *imagegen.Key) { k.Limits = l })
+}
+
+// changeKey is changeUser for a key, which it returns. told makes the row in the audit trail.
+func (s *store) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID, told func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
+	err = s.act(ctx, act, func() (trail.Change, error) {
 		from, err := found(s.keys, id)
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
-		if k.Limits = l; k == from {
+		if change(&k); k == from {
 			return trail.Change{}, nil
 		}
 		s.keys[id] = k
-		return trail.KeyLimited(from, k), nil
+		return told(from, k), nil
 	})
 	return k, err
 }

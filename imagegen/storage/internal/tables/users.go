@@ -189,40 +189,35 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, e
 
 // RevokeKey implements [imagegen.AccountStore]. The key leaves the cache before the caller is answered, so no request
 // of this process that begins later is let in by it.
-func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (k imagegen.Key, err error) {
-	err = t.act(ctx, account.ActKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
-		from, err := keyByID.Find(tx, kv.Key(string(id)))
-		if k = from; err != nil {
-			return trail.Change{Target: string(id)}, err
+func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
+	return t.changeKey(ctx, account.ActKeyRevoke, id, trail.KeyRevoked, func(k *imagegen.Key) {
+		if k.RevokedAt.IsZero() {
+			k.RevokedAt = at
 		}
-		if !from.RevokedAt.IsZero() {
-			return c, nil
-		}
-		k.RevokedAt = at
-		keys.Put(tx, &from, &k)
-		tx.OnCommit(func() { t.keys.forget(from.Hash) })
-		return trail.KeyRevoked(k), nil
 	})
-	return k, err
 }
 
 // SetKeyLimits implements [imagegen.AccountStore]. imagegen.ErrInvalidRequest: the limits are out of range.
-func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (k imagegen.Key, err error) {
+func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
 	if err := l.Check(); err != nil {
-		return k, err
+		return imagegen.Key{}, err
 	}
-	err = t.act(ctx, account.ActKeyLimit, func(tx kv.Tx) (c trail.Change, err error) {
+	return t.changeKey(ctx, account.ActKeyLimit, id, trail.KeyLimited, func(k *imagegen.Key) { k.Limits = l })
+}
+
+// changeKey is changeUser for a key, which it returns. told makes the row in the audit trail.
+func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID, told func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
+	err = t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
-		if from.Limits == l {
-			return c, nil
+		if change(&k); k == from {
+			return trail.Change{}, nil
 		}
-		k.Limits = l
 		keys.Put(tx, &from, &k)
 		tx.OnCommit(func() { t.keys.forget(from.Hash) })
-		return trail.KeyLimited(from, k), nil
+		return told(from, k), nil
 	})
 	return k, err
 }

@@ -45,7 +45,7 @@ func limits(l imagegen.KeyLimits) string {
 }
 
 // KeyRevoked tells of a key that is revoked.
-func KeyRevoked(k imagegen.Key) Change {
+func KeyRevoked(_, k imagegen.Key) Change {
 	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
 }
 
