@@ -47,8 +47,7 @@ func clone[T any](v *T) *T {
 	if v == nil {
 		return nil
 	}
-	c := *v
-	return &c
+	return new(*v)
 }
 
 // Format is a file format of images.

@@ -1,6 +1,6 @@
 // Package rules is what every storage checks of a record before it writes it, and what follows from that. Its
 // functions write nothing themselves. A storage calls them within a transaction and gives them what they need of it:
-// Accounts to look things up, Books for the ledger. So memory, bbolt and PostgreSQL refuse the same requests, in
+// Accounts to look things up, ledger.Books for the credits. So memory, bbolt and PostgreSQL refuse the same requests, in
 // the same order, with the same errors.
 package rules
 
@@ -94,7 +94,7 @@ func Unlimited(in Accounts, r imagegen.Record) error {
 }
 
 // Charge takes what a record costs, within the limits of the API key that asked. A refusal comes before any write.
-func Charge(in Accounts, b Books, r imagegen.Record) (err error) {
+func Charge(in Accounts, b ledger.Books, r imagegen.Record) (err error) {
 	var k imagegen.Key
 	if r.KeyID != "" {
 		if k, err = in.Key(r.KeyID); err != nil {
@@ -104,18 +104,10 @@ func Charge(in Accounts, b Books, r imagegen.Record) (err error) {
 	return b.Charge(r.Charge(), k)
 }
 
-// Books are the ledger within a transaction.
-type Books interface {
-	Charge(c imagegen.Charge, k imagegen.Key) error
-	Settle(id imagegen.ChargeID, used imagegen.Credits) error
-	Cancel(id imagegen.ChargeID) error
-	Balance(u imagegen.UserID) imagegen.Balance
-}
-
 // Settle closes the charge of a record whose outcome is recorded, and returns the record as it ends. If the ledger
 // refuses for good, the record ends in dispute; any other error is returned, and the record stays as it is. The
 // balance that the record wants is read after the charge was closed, so that it includes the refund.
-func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
+func Settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
 	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.RefusedForGood(refusal) {
 		return r, refusal
@@ -136,7 +128,7 @@ func Settle(b Books, r imagegen.Record, accountType string) (imagegen.Record, er
 
 // closeCharge settles the charge of a record whose outcome is known, or cancels it if its owner cancelled the
 // generation.
-func closeCharge(b Books, r imagegen.Record) error {
+func closeCharge(b ledger.Books, r imagegen.Record) error {
 	if r.Cancelled() {
 		return b.Cancel(r.Charge().ID)
 	}
@@ -190,6 +182,5 @@ func clone[T any](v *T) *T {
 	if v == nil {
 		return nil
 	}
-	c := *v
-	return &c
+	return new(*v)
 }

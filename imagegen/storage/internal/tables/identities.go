@@ -11,8 +11,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ account.LoginStore = (*Tables)(nil)
-
 // An identity is found by what the issuer calls the user, or by the user and the issuer.
 var (
 	identities     = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()

@@ -12,8 +12,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-var _ account.LoginStore = (*Tables)(nil)
-
 // A passkey's row is found by the identifier that the authenticator gave it.
 var (
 	passkeys     = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()

@@ -24,9 +24,6 @@ type origin struct {
 // others stands for all origins beyond maxOrigins.
 var others = origin{via: "others"}
 
-// count is how many failures of one origin are in no row yet.
-type count struct{ unwritten int }
-
 // Failures counts sign-ins that fail, so that many of them make few rows: one for the first failure of an origin in a
 // minute, at once, and one for all further ones, when the minute is over. What is counted and not written is
 // lost in a crash. It is safe for concurrent use.
@@ -34,14 +31,14 @@ type Failures struct {
 	now   func() time.Time
 	write func(context.Context, []account.TrailRow) error // is called without the lock
 
-	mu     sync.Mutex        // guards the fields below
-	minute time.Time         // the beginning of the minute that counts is about
-	counts map[origin]*count // of the origins that have a row in this minute
+	mu     sync.Mutex     // guards the fields below
+	minute time.Time      // the beginning of the minute that counts is about
+	counts map[origin]int // of the origins that have a row in this minute: how many failures are in no row yet
 }
 
 // NewFailures returns the counts of a trail; write puts rows at its end, in one transaction.
 func NewFailures(now func() time.Time, write func(context.Context, []account.TrailRow) error) *Failures {
-	return &Failures{now: now, write: write}
+	return &Failures{now: now, write: write, counts: make(map[origin]int)}
 }
 
 // SignInFailed implements [account.TrailStore].
@@ -61,20 +58,16 @@ func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, fro
 func (f *Failures) first(o *origin) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	c, known := f.counts[*o]
+	n, known := f.counts[*o]
 	if !known && len(f.counts) >= maxOrigins {
 		*o = others
-		c, known = f.counts[others]
+		n, known = f.counts[others]
 	}
 	if known {
-		c.unwritten++
-		return false
+		n++
 	}
-	if f.counts == nil {
-		f.counts = make(map[origin]*count)
-	}
-	f.counts[*o] = new(count)
-	return true
+	f.counts[*o] = n
+	return !known
 }
 
 // WriteDue writes what was counted in a minute that is over. The rows are dated now and count as those of the minute
@@ -106,12 +99,12 @@ func (f *Failures) turn(minute time.Time) map[origin]int {
 	}
 	f.minute = minute
 	due := make(map[origin]int)
-	for o, c := range f.counts {
-		if c.unwritten == 0 {
+	for o, n := range f.counts {
+		if n == 0 {
 			delete(f.counts, o)
 			continue
 		}
-		due[o], c.unwritten = c.unwritten, 0
+		due[o], f.counts[o] = n, 0
 	}
 	return due
 }
@@ -121,8 +114,8 @@ func (f *Failures) putBack(counts map[origin]int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for o, n := range counts {
-		if c := f.counts[o]; c != nil {
-			c.unwritten += n
+		if _, known := f.counts[o]; known {
+			f.counts[o] += n
 		}
 	}
 }
