@@ -48,6 +48,7 @@ type DB struct {
 	logins
 	opkeys
 	books
+	timekeeper
 	trails
 	*images
 	*spool
@@ -59,7 +60,7 @@ type DB struct {
 	now      func() time.Time // the wall clock, unjudged: only for dates that people read
 	root     *os.Root         // of dir: no name that is opened through it leads out of dir
 	file     *database
-	clock    *ledger.Ledger // the same value as books; it judges the time for all parts
+	clock    *ledger.Ledger // the same value as books and timekeeper; it judges the time for all parts
 	tables   *tables.Tables // the same value as store, inspector, logins and opkeys
 	space    *space
 	damage   damage
@@ -76,13 +77,15 @@ type (
 	logins = account.LoginStore
 	opkeys = account.OperatorKeyStore
 	books  = imagegen.CreditAdmin
+	trails = account.TrailStore
+
+	timekeeper = imagegen.Timekeeper
 
 	inspector interface {
 		UserPage(context.Context, imagegen.UserQuery) (imagegen.UserPage, error)
 		Disputed(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 		Unsettled(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 	}
-	trails = account.TrailStore
 )
 
 var (
@@ -226,7 +229,7 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.logins, db.opkeys, db.books = t, t, t, t, db.clock
+	db.store, db.inspector, db.logins, db.opkeys, db.books, db.timekeeper = t, t, t, t, db.clock, db.clock
 	db.trails = trail.New(db.file, db.now)
 	return t.Load(context.Background())
 }
@@ -296,15 +299,6 @@ func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	}
 	return warnings
 }
-
-// Now implements [imagegen.Timekeeper].
-func (db *DB) Now() time.Time { return db.clock.Now() }
-
-// ClockInDoubt implements [imagegen.Timekeeper].
-func (db *DB) ClockInDoubt() (leap time.Duration, doubt bool) { return db.clock.ClockInDoubt() }
-
-// ConfirmClock implements [imagegen.Timekeeper].
-func (db *DB) ConfirmClock(ctx context.Context) error { return db.clock.ConfirmClock(ctx) }
 
 // Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
