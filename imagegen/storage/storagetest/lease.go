@@ -89,6 +89,12 @@ func testRecoverRace(s *store) {
 		s.create(n + 1)
 	}
 	time.Sleep(aMinute)
+	s.race(callers, records, func() ([]imagegen.Record, error) { return s.Recover(s.t.Context(), 4, aMinute) })
+}
+
+// race has callers take records at once until there are no more, and checks that each of so many was taken once.
+func (s *store) race(callers, records int, take func() ([]imagegen.Record, error)) {
+	s.t.Helper()
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex
@@ -98,7 +104,7 @@ func testRecoverRace(s *store) {
 	for range callers {
 		wg.Go(func() {
 			for {
-				rs, err := s.Recover(s.t.Context(), 4, aMinute)
+				rs, err := take()
 				mu.Lock()
 				if err != nil {
 					errs = append(errs, err)

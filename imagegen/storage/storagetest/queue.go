@@ -3,7 +3,6 @@ package storagetest
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -281,36 +280,10 @@ func testClaimRace(s *store) {
 	for n := range records {
 		s.queue(n+1, of([]imagegen.UserID{alice, bob, carol}[n%3]))
 	}
-	var (
-		wg   sync.WaitGroup
-		mu   sync.Mutex
-		seen = map[imagegen.GenerationID]int{}
-		errs []error
-	)
-	for range callers {
-		wg.Go(func() {
-			for {
-				rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 3, Lease: aMinute})
-				mu.Lock()
-				if err != nil {
-					errs = append(errs, err)
-				}
-				for _, r := range rs {
-					seen[r.ID]++
-				}
-				mu.Unlock()
-				if len(rs) == 0 {
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	s.is.Equal(len(errs), 0)
-	s.is.Equal(len(seen), records)
-	for _, times := range seen {
-		s.is.Equal(times, 1)
-	}
+	s.race(callers, records, func() ([]imagegen.Record, error) {
+		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 3, Lease: aMinute})
+		return rs, err
+	})
 }
 
 // A delayed record cannot be claimed before its time; next tells when to come again.
