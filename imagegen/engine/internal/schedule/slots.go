@@ -59,17 +59,10 @@ func (s *Slots) Keep(n int) {
 	s.hand()
 }
 
-// Acquire waits for a slot, at most for the given time (0: for ever). ErrOverloaded, or
-// the error of ctx.
+// Acquire waits for a slot, at most for the given time. ErrOverloaded, or the error of ctx.
 func (s *Slots) Acquire(ctx context.Context, u imagegen.UserID, model string, wait time.Duration) (Slot, error) {
 	if got, ok := s.TryAcquire(u, model); ok {
 		return got, nil
-	}
-	var expired <-chan time.Time
-	if wait > 0 {
-		t := time.NewTimer(wait)
-		defer t.Stop()
-		expired = t.C
 	}
 	w := s.join(u, model)
 	select {
@@ -77,7 +70,7 @@ func (s *Slots) Acquire(ctx context.Context, u imagegen.UserID, model string, wa
 		return w.slot, nil
 	case <-ctx.Done():
 		return Slot{}, s.giveUp(w, ctx.Err())
-	case <-expired:
+	case <-time.After(wait):
 		return Slot{}, s.giveUp(w, imagegen.Overloaded(2*time.Second, nil))
 	}
 }

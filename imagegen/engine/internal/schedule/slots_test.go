@@ -56,12 +56,12 @@ func TestSlotsServeUsersInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		s := slotsOfOne(1)
-		is.NoErr(s.acquire(t.Context(), "first", 0))
+		is.NoErr(s.acquire(t.Context(), "first", time.Hour))
 		var order []imagegen.UserID
 		want := func(u imagegen.UserID, n int) {
 			for range n {
 				go func() {
-					if s.acquire(context.Background(), u, 0) == nil {
+					if s.acquire(context.Background(), u, time.Hour) == nil {
 						order = append(order, u)
 						s.release(u)
 					}
@@ -85,7 +85,7 @@ func TestSlotsGiveUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		s := slotsOfOne(1)
-		is.NoErr(s.acquire(t.Context(), "a", 0))
+		is.NoErr(s.acquire(t.Context(), "a", time.Hour))
 
 		began := time.Now()
 		err := s.acquire(t.Context(), "b", 30*time.Second)
@@ -94,10 +94,10 @@ func TestSlotsGiveUp(t *testing.T) {
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		is.Equal(s.acquire(ctx, "b", 0), context.DeadlineExceeded)
+		is.Equal(s.acquire(ctx, "b", time.Hour), context.DeadlineExceeded)
 
 		s.release("a")
-		is.NoErr(s.acquire(t.Context(), "c", 0)) // nobody in the way
+		is.NoErr(s.acquire(t.Context(), "c", time.Hour)) // nobody in the way
 		s.release("c")
 		idle(t, s, 1)
 	})
@@ -115,7 +115,7 @@ func TestSlotsUnderChurn(t *testing.T) {
 			for j := range 50 {
 				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(i*j%7)*time.Microsecond)
 				u := imagegen.UserID(fmt.Sprint(i % 5))
-				if s.acquire(ctx, u, 0) == nil {
+				if s.acquire(ctx, u, time.Hour) == nil {
 					select {
 					case out <- struct{}{}:
 						<-out
@@ -279,7 +279,7 @@ func TestQueueAndCallersTakeTurns(t *testing.T) {
 		var order []imagegen.UserID
 		for range 3 {
 			go func() {
-				if s.acquire(t.Context(), "caller", 0) == nil {
+				if s.acquire(t.Context(), "caller", time.Hour) == nil {
 					order = append(order, "caller")
 					time.Sleep(time.Second)
 					s.release("caller")
