@@ -209,7 +209,7 @@ func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.Pro
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil
 		}
-		if _, err := e.update(ctx, r.Fence(), imagegen.SaveJob{Job: job, Upstreams: m.upstreams()}); err != nil {
+		if _, err := e.insistUpdate(ctx, r.Fence(), imagegen.SaveJob{Job: job, Upstreams: m.upstreams()}); err != nil {
 			return fmt.Errorf("imagegen: the upstream job could not be saved: %w", err)
 		}
 		return nil

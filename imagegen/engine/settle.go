@@ -96,14 +96,15 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
 	defer func() { closing.end(0, err) }()
 	if !r.Async && len(o.Images) > 0 {
-		if o.AccountType, err = e.accountType(ctx, r.User); err != nil {
+		o.AccountType, err = insist(ctx, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+		if err != nil {
 			return r, err
 		}
 	}
 	if e.joint != nil {
-		return repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
+		return insist(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
 	}
-	r, err = e.update(ctx, r.Fence(), o)
+	r, err = e.insistUpdate(ctx, r.Fence(), o)
 	if err != nil || r.Terminal() {
 		return r, err
 	}
@@ -129,7 +130,7 @@ func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record,
 	if refusal != nil {
 		return e.dispute(ctx, r, refusal, balance)
 	}
-	got, err := e.update(ctx, r.Fence(), imagegen.Close{Balance: balance, At: e.now()})
+	got, err := e.insistUpdate(ctx, r.Fence(), imagegen.Close{Balance: balance, At: e.now()})
 	if v, broken := errors.AsType[imagegen.Violation](err); broken { // the store knows of another charge than the ledger
 		return e.dispute(ctx, r, v, balance)
 	}
@@ -157,6 +158,14 @@ func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 	return repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
 }
 
+// insistUpdate is update for a change that nothing makes up for, see insist.
+func (e *Engine) insistUpdate(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
+	return insist(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
+}
+
+// repeatPauses are the pauses before a call of the Store is repeated.
+var repeatPauses = []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second}
+
 // repeat repeats an idempotent write while its outcome is unknown. After that, an error
 // which says that the repetition wrote nothing says nothing about the first try: the
 // outcome stays unknown.
@@ -167,7 +176,7 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 	}
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
-	for _, pause := range []time.Duration{50 * time.Millisecond, time.Second, 3 * time.Second} {
+	for _, pause := range repeatPauses {
 		time.Sleep(pause)
 		again, failed := write(ctx)
 		if failed == nil || errors.Is(failed, imagegen.ErrStale) {
@@ -178,6 +187,38 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 		}
 	}
 	return r, fmt.Errorf("imagegen: outcome unknown: %v", err) // not wrapped: nothing in it is definite
+}
+
+// insist is repeat for what ends an attempt. It also repeats what changed nothing but may succeed
+// later, as while a database restarts: if the attempt gave up then, images that were made and
+// stored would be lost, since recovery knows only those that were shown.
+func insist[T any](ctx context.Context, do func(context.Context) (T, error)) (v T, err error) {
+	ctx, cancel := withoutCancel(ctx)
+	defer cancel()
+	var doubt error // of the first call whose outcome is unknown
+	for try := 0; ; try++ {
+		v, err = do(ctx)
+		switch {
+		case err == nil, errors.Is(err, imagegen.ErrStale), doubt == nil && finally(err):
+			return v, err
+		case doubt == nil && !imagegen.Definite(err):
+			doubt = err
+		}
+		if try == len(repeatPauses) {
+			break
+		}
+		time.Sleep(repeatPauses[try])
+	}
+	if doubt != nil {
+		return v, fmt.Errorf("imagegen: outcome unknown: %v", doubt) // not wrapped: nothing in it is definite
+	}
+	return v, err
+}
+
+// finally reports whether an error says that a repetition would fail too.
+func finally(err error) bool {
+	_, broken := errors.AsType[imagegen.Violation](err)
+	return broken || imagegen.RefusedForGood(err)
 }
 
 // withoutCancel returns a context that outlives the caller's, by at most 30 seconds from
