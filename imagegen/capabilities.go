@@ -43,6 +43,10 @@ func (c Capabilities) Validate() error {
 	switch {
 	case c.MaxReferences < 0 || c.MaxReferences > MaxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, MaxReferences)
+	case c.MinReferences < 0 || c.MinReferences > c.MaxReferences:
+		return fmt.Errorf("the option MinReferences is %d; it can be up to MaxReferences, which is %d", c.MinReferences, c.MaxReferences)
+	case c.MaxImages < 0:
+		return fmt.Errorf("the option MaxImages is %d; it cannot be negative", c.MaxImages)
 	case c.MaxPrompt < 0 || c.MaxPrompt > MaxPromptRunes:
 		return fmt.Errorf("the option MaxPrompt is %d; it can be up to %d", c.MaxPrompt, MaxPromptRunes)
 	case c.MaxSeed < 0:
@@ -58,6 +62,11 @@ func (c Capabilities) Validate() error {
 	for _, z := range c.Sizes {
 		if z.Auto() || !z.Valid() {
 			return fmt.Errorf("the option Sizes holds %v; edges can be from %d to %d", z, MinEdge, MaxEdge)
+		}
+	}
+	for _, o := range c.Offers {
+		if err := o.Validate(); err != nil {
+			return err
 		}
 	}
 	if len(c.WithDefaults().Tiers) == 0 {

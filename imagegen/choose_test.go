@@ -105,7 +105,7 @@ func TestDefaultsFollowTheSizes(t *testing.T) {
 	is.Equal(imagegen.Capabilities{}.WithDefaults().Tiers, imagegen.Tiers())
 }
 
-func TestValidateSizes(t *testing.T) {
+func TestValidate(t *testing.T) {
 	rules := func(r imagegen.SizeRules) imagegen.Capabilities { return imagegen.Capabilities{SizeRules: r} }
 	for name, c := range map[string]imagegen.Capabilities{
 		"no limit":             rules(imagegen.SizeRules{Step: 16}),
@@ -113,6 +113,9 @@ func TestValidateSizes(t *testing.T) {
 		"a size of zero":       {Sizes: []imagegen.Size{{}}},
 		"no ratio's size":      {Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
 		"an empty list":        {Sizes: []imagegen.Size{}},
+		"more than there may":  {MinReferences: 2, MaxReferences: 1},
+		"fewer than no image":  {MaxImages: -1},
+		"one of several":       {Offers: []imagegen.Capabilities{{}, {MaxPrompt: -1}}},
 	} {
 		t.Run(name, func(t *testing.T) { is.New(t).True(c.Validate() != nil) })
 	}

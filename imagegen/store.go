@@ -13,9 +13,10 @@ import (
 // It is safe for concurrent use. Every write is durable when it returns nil, isolated
 // from every other write, and idempotent: repeating a write whose outcome is unknown,
 // with the same arguments, succeeds. If [Definite] reports true for an error, the call
-// changed nothing; after any other error its outcome is unknown. A context can cancel a
-// write only until the write begins. Returned values belong to the caller; the Store
-// keeps no reference to values that it is given.
+// changed nothing; after any other error its outcome is unknown. A write whose context has
+// ended before it begins fails and changes nothing; later the context no longer counts.
+// Returned values belong to the caller; the Store keeps no reference to values that it is
+// given.
 //
 // The engine neither opens nor closes a Store: the program that opened it closes it, after
 // Engine.Stop.

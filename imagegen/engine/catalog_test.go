@@ -258,3 +258,27 @@ func TestModelsOfAPlainStore(t *testing.T) {
 	h.is.NoErr(h.setModels(retired(offered("m", yieldImages(1, nil), 1))))
 	h.is.Equal(h.listed(), nil)
 }
+
+// A model that no request could ever use is not accepted, and the error names the model and what is wrong.
+func TestAModelOfNoUse(t *testing.T) {
+	for name, test := range map[string]struct {
+		caps imagegen.Capabilities
+		most *int
+		want string
+	}{
+		"capabilities that contradict each other": {caps: imagegen.Capabilities{MinReferences: 1}, want: "MinReferences is 1"},
+		"a negative limit":                        {caps: imagegen.Capabilities{MaxReferences: -1}, want: "MaxReferences is -1"},
+		"fewer references than the provider needs": {caps: imagegen.Capabilities{MinReferences: 1, MaxReferences: 4}, most: new(0),
+			want: "MaxReferences is 0; its provider needs at least 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := start(t, yieldImages(1, nil))
+			p := yieldImages(1, nil)
+			p.caps = test.caps
+			m := offered("useless", p, 1)
+			m.MaxReferences = test.most
+			err := h.engine.SetModels(t.Context(), []engine.Model{m})
+			h.is.True(err != nil && strings.Contains(err.Error(), `"useless"`) && strings.Contains(err.Error(), test.want))
+		})
+	}
+}

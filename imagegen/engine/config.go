@@ -246,6 +246,7 @@ func (c Config) check() (*catalog, error) {
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	require(c.Concurrency > 0 && c.Nodes > 0 && c.MaxQueued > 0, "Config.Concurrency, Config.Nodes and Config.MaxQueued cannot be negative")
 	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
+	require(c.MaxSpooled > 0, "Config.MaxSpooled cannot be negative")
 	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= imagegen.ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", imagegen.ReservationTime)
@@ -267,8 +268,15 @@ func (m Model) check() error {
 		}
 	}
 	can := m.Provider.Capabilities().WithDefaults()
-	if len(m.info(can).Tiers) == 0 {
+	if err := can.Validate(); err != nil {
+		return fmt.Errorf("imagegen: model %q: the Capabilities of its provider: %w", m.ID, err)
+	}
+	info := m.info(can)
+	if len(info.Tiers) == 0 {
 		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, can.Tiers)
+	}
+	if info.MaxReferences < can.MinReferences {
+		return fmt.Errorf("imagegen: model %q: MaxReferences is %d; its provider needs at least %d reference images", m.ID, info.MaxReferences, can.MinReferences)
 	}
 	if m.MaxConcurrent < 0 {
 		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)

@@ -69,6 +69,9 @@ func (e *Engine) receiveSpooled(ctx context.Context, body io.Reader) (received, 
 	id := e.ids.Reference(e.cfg.Now())
 	in := &stream.Meter{R: body, Most: maxImageBytes}
 	if err := e.spool.Stage(ctx, id, in); err != nil {
+		if in.MayBeKept(err) {
+			e.removeSpooled(id)
+		}
 		if in.Over || in.Err != nil {
 			return received{}, &badImageError{err}
 		}

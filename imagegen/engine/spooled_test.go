@@ -10,6 +10,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // rottenSpool alters a byte of what is opened, once it is rotten. One that does not seek has every
@@ -83,4 +84,35 @@ func TestAReferenceThatIsDamaged(t *testing.T) {
 			}
 		}
 	}
+}
+
+// doubtfulSpool keeps what is staged, and fails all the same.
+type doubtfulSpool struct{ imagegen.Spool }
+
+func (s doubtfulSpool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
+	if err := s.Spool.Stage(ctx, id, r); err != nil {
+		return err
+	}
+	return errDoubt
+}
+
+// What a Spool may have kept although it failed is removed: nothing names it.
+func TestASpoolThatKeepsWhatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var spool imagegentest.CountedSpool
+		large := append(pngOf(1024, 1024), make([]byte, 5<<20)...)
+		h := start(t, yieldBytes(large), spool.Watch, func(c *engine.Config) {
+			c.Spool = doubtfulSpool{c.Spool}
+			c.Models[0].Verify = imagegen.VerifyDecode
+		})
+		_, err := h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{unmoved(pngOf(30, 30))}})
+		h.is.True(isCode(err, imagegen.ErrInternal))
+		h.is.Equal(spool.Staged(), 1)
+		h.is.Equal(spool.Held(), 0)
+
+		_, err = h.generate(imagegen.GenerateRequest{})
+		h.is.True(isCode(err, imagegen.ErrGenerationFailed))
+		h.is.Equal(spool.Staged(), 2)
+		h.is.Equal(spool.Held(), 0)
+	})
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // ErrTooLarge is the error of a Meter when more than Most bytes arrive.
@@ -42,6 +44,12 @@ func (m *Meter) Read(p []byte) (int, error) {
 		m.Err = err
 	}
 	return n, err
+}
+
+// MayBeKept reports whether a Spool may have kept the bytes although it failed with err: the fault
+// was its own, and it is not certain that it wrote nothing.
+func (m *Meter) MayBeKept(err error) bool {
+	return !m.Over && m.Err == nil && !imagegen.Definite(err)
 }
 
 // Sum is the SHA-256 of what was read so far.

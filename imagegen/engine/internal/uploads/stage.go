@@ -73,6 +73,9 @@ func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Met
 		}
 	}()
 	if err := u.Spool.Stage(ctx, f.file.ID, in); err != nil {
+		if in.MayBeKept(err) {
+			u.Remove(f.file.ID)
+		}
 		return nil, stageError(ctx, in, err, name)
 	}
 	kept = true
