@@ -132,3 +132,27 @@ func TestUploadsKept(t *testing.T) {
 		h.is.NoErr(err)
 	})
 }
+
+// panicking is a reference that cannot even fail.
+type panicking struct{}
+
+func (panicking) Open(context.Context) (io.ReadCloser, error) { panic("no file") }
+
+// A reference that is nil is refused, and one that panics leaves nothing of the others behind.
+func TestReferencesOfABrokenCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var spool imagegentest.CountedSpool
+		h := start(t, yieldImages(1, nil), spool.Watch)
+		sound := bytesReference(pngOf(30, 30))
+		_, err := h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{sound, nil}})
+		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+		h.is.Equal(err.(*imagegen.Error).Message, "reference image 2 is missing: it is nil")
+		func() {
+			defer func() { h.is.Equal(recover(), "no file") }()
+			h.generate(imagegen.GenerateRequest{References: []imagegen.Reference{sound, panicking{}}})
+		}()
+		h.is.Equal(spool.Staged(), 2)
+		h.is.Equal(spool.Held(), 0)
+		h.is.Equal(h.balance(), imagegen.Credits(100))
+	})
+}

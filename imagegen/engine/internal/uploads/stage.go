@@ -146,8 +146,9 @@ func (u *upload) describe(in *stream.Meter, h picture.Header, unread error, name
 // the caller then, who removes them with RemoveFiles. On an error all of them are removed,
 // including those that Take did not come to. An upload can be taken once.
 func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []imagegen.Reference, mask imagegen.Reference) (files []imagegen.ReferenceFile, err error) {
-	defer func() {
-		if err != nil {
+	taken := false
+	defer func() { // also when a reference panics
+		if !taken {
 			u.RemoveFiles(files)
 			imagegen.Discard(references...)
 			imagegen.Discard(mask)
@@ -161,6 +162,7 @@ func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []i
 		files = append(files, f.file)
 	}
 	if mask == nil {
+		taken = true
 		return files, nil
 	}
 	f, err := u.takeOne(ctx, user, mask, "mask")
@@ -169,6 +171,7 @@ func (u *Uploads) Take(ctx context.Context, user imagegen.UserID, references []i
 	}
 	err = checkMask(f, files)
 	f.file.Mask = true
+	taken = err == nil
 	return append(files, f.file), err
 }
 
@@ -177,6 +180,9 @@ type ofImage interface{ ImageID() imagegen.ImageID }
 
 // takeOne takes over one file, copying it first if it is not in this spool.
 func (u *Uploads) takeOne(ctx context.Context, user imagegen.UserID, r imagegen.Reference, name string) (f *upload, err error) {
+	if r == nil {
+		return nil, imagegen.Invalid("%s is missing: it is nil", name)
+	}
 	f, ok := r.(*upload)
 	if !ok || f.in != u { // that of another engine is discarded there
 		if ok {
