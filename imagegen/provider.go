@@ -117,7 +117,8 @@ type ProviderReference struct {
 	Width, Height int
 }
 
-// ProviderImage is one image as the upstream made it: PNG, JPEG or WebP.
+// ProviderImage is one image as the upstream made it: PNG, JPEG or WebP. An animated WebP, and a file
+// whose size in pixels does not come within its first MiB, count as not delivered.
 type ProviderImage struct {
 	// Body is the file. The engine is done with it when yield returns, and never closes it:
 	// the provider closes what has to be closed after that.

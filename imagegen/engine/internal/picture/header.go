@@ -105,11 +105,17 @@ func hasAlpha(m color.Model) bool {
 // previews before its frame header.
 const maxHeader = 1 << 20
 
+var errLateSize = errors.New("its size does not come within the first MiB; other data, such as a profile, comes before it")
+
 // PeekHeader is ReadHeader of a stream. image yields all bytes of it, also those that were
 // already read; on an error it still does.
 func PeekHeader(r io.Reader) (h Header, image io.Reader, err error) {
 	var head bytes.Buffer
-	h, err = ReadHeader(io.TeeReader(io.LimitReader(r, maxHeader), &head))
+	limited := &io.LimitedReader{R: r, N: maxHeader}
+	h, err = ReadHeader(io.TeeReader(limited, &head))
+	if err != nil && limited.N == 0 {
+		err = errLateSize
+	}
 	return h, io.MultiReader(&head, r), err
 }
 

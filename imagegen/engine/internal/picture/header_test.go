@@ -3,9 +3,12 @@ package picture
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
+	"image/jpeg"
 	"image/png"
+	"io"
 	"testing"
 
 	"github.com/matryer/is"
@@ -27,4 +30,21 @@ func TestGreyWithATransparentShadeCountsWhole(t *testing.T) {
 	h, err := ReadHeader(bytes.NewReader(marked))
 	is.NoErr(err)
 	is.True(h.perPixel*h.Pixels() >= int64(len(decoded.(*image.NRGBA64).Pix)))
+}
+
+// Of a picture whose size comes too late it is said so, not that it ends early.
+func TestASizeThatComesTooLate(t *testing.T) {
+	is := is.New(t)
+	var plain bytes.Buffer
+	is.NoErr(jpeg.Encode(&plain, image.NewGray(image.Rect(0, 0, 10, 10)), nil))
+	profile := append([]byte{0xff, 0xe2, 0xff, 0xff}, make([]byte, 0xffff-2)...)
+	late := append(bytes.Clone(plain.Bytes()[:2]), bytes.Repeat(profile, 17)...)
+	late = append(late, plain.Bytes()[2:]...)
+	_, whole, err := PeekHeader(bytes.NewReader(late))
+	is.True(errors.Is(err, errLateSize))
+	all, err := io.ReadAll(whole)
+	is.NoErr(err)
+	is.True(bytes.Equal(all, late))
+	_, _, err = PeekHeader(bytes.NewReader(late[:1000]))
+	is.True(err != nil && !errors.Is(err, errLateSize)) // it does end early
 }

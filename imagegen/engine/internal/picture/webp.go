@@ -11,6 +11,7 @@ type webpChunks struct {
 	riff  int64 // bytes of the file that are yet to come
 	left  int64 // bytes of the chunk, with its padding, that are yet to come
 	image bool  // a chunk with pixels has come
+	moves bool  // a frame of an animation has come
 }
 
 // webpPart is where in a WebP the next byte belongs.
@@ -29,6 +30,9 @@ func (c *webpChunks) add(p []byte) (n int, ended bool, err error) {
 		ended = err == nil && c.at == webpHead && c.field.n == 0 && c.riff == 0
 	}
 	if ended && !c.image {
+		if c.moves {
+			return len(p) - len(rest), false, broken("it is an animation; a single picture is needed")
+		}
 		return len(p) - len(rest), false, broken("it ends without pixels")
 	}
 	return len(p) - len(rest), ended, err
@@ -76,6 +80,7 @@ func (c *webpChunks) head() error {
 		return broken("a chunk %q of %d bytes is longer than the file claims to be", name, length)
 	}
 	c.image = c.image || name == "VP8 " || name == "VP8L"
+	c.moves = c.moves || name == "ANMF"
 	c.at = webpData
 	c.took(0)
 	return nil

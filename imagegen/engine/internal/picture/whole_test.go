@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -136,6 +137,13 @@ func TestBroken(t *testing.T) {
 			is.New(t).True(errors.Is(err, picture.ErrBroken))
 		})
 	}
+}
+
+// An animation is whole, but no picture: the error says which of the two is wrong.
+func TestAnAnimationIsNoPicture(t *testing.T) {
+	moving := webp("VP8X", make([]byte, 10), "ANIM", make([]byte, 6), "ANMF", []byte("a frame"))
+	_, err := io.ReadAll(picture.Whole(bytes.NewReader(moving), picture.WebP))
+	is.New(t).True(err != nil && strings.Contains(err.Error(), "animation"))
 }
 
 // What r answers is answered, and a reader that has ended stays ended.
