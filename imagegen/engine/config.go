@@ -72,7 +72,7 @@ type Config struct {
 	MaxSpooled int64
 
 	MaxAge time.Duration // at this age, waiting work fails and running work gets no further attempt; 0: 24 h
-	Lease  time.Duration // after this time without renewal, an attempt counts as abandoned; 0: 30 s
+	Lease  time.Duration // after this time without renewal, an attempt counts as abandoned; at least 1 s; 0: 30 s
 	Retain time.Duration // how long after their end generations are erased; at least ReservationTime; 0: never
 
 	// KeepFailedPrompts is how long after the end of a failed generation its prompt is
@@ -171,6 +171,7 @@ const (
 	defaultGrace          = 10 * time.Second
 	defaultMaxAge         = 24 * time.Hour
 	defaultLease          = 30 * time.Second
+	minLease              = time.Second // a shorter one is likely a number that lacks its unit
 	defaultLedgerTimeout  = 5 * time.Second
 	defaultLedgerTries    = 5
 	defaultMaxWaiting     = 8
@@ -246,8 +247,9 @@ func (c Config) check() (*catalog, error) {
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	require(c.Concurrency > 0 && c.Nodes > 0 && c.MaxQueued > 0, "Config.Concurrency, Config.Nodes and Config.MaxQueued cannot be negative")
 	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
+	require(c.Lease >= minLease, "Config.Lease is %v; it is at least %v", c.Lease, minLease)
 	require(c.MaxSpooled > 0, "Config.MaxSpooled cannot be negative")
-	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Lease > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
+	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
 		"no duration in Config can be negative")
 	require(c.Retain == 0 || c.Retain >= imagegen.ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", imagegen.ReservationTime)
 	require(c.KeepFailedPrompts < 0 || c.KeepFailedPrompts >= imagegen.ReservationTime, "Config.KeepFailedPrompts is at least %v, or negative: idempotency keys are kept that long", imagegen.ReservationTime)

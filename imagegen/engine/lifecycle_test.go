@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +43,25 @@ func TestWorkIsTakenFromStartToStop(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(b.Credits, imagegen.Credits(2))
 	})
+}
+
+// A configuration with which an engine would not work is refused, and all that is wrong is named at once.
+func TestConfigThatCannotWork(t *testing.T) {
+	is := is.New(t)
+	db := memory.New(nil)
+	_, err := engine.New(engine.Config{Store: db, Ledger: db, Lease: 30, MaxSpooled: -1, Retain: time.Hour})
+	is.True(err != nil)
+	for _, wrong := range []string{"Config.Lease is 30ns; it is at least 1s", "Config.MaxSpooled", "Config.Retain"} {
+		is.True(strings.Contains(err.Error(), wrong))
+	}
+}
+
+// Without a model on offer, the answer says so.
+func TestNoModelOnOffer(t *testing.T) {
+	h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Models = nil })
+	_, err := h.generate(imagegen.GenerateRequest{})
+	e, ok := errors.AsType[*imagegen.Error](err)
+	h.is.True(ok && strings.HasSuffix(e.Message, "offered: none at present"))
 }
 
 // Stop says so when work does not end though it was told to. That work is seen through all the same.

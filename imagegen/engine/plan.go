@@ -106,14 +106,19 @@ func (e *Engine) offered(id string) (catalogEntry, error) {
 	if m, ok := models.entries[id]; ok && !m.Retired {
 		return m, nil
 	}
-	ids := make([]string, len(models.listed))
-	for i, info := range models.listed {
+	if id == "" {
+		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s", models.names())
+	}
+	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, models.names())
+}
+
+// names lists the models that callers may use, in words.
+func (c *catalog) names() string {
+	ids := make([]string, len(c.listed))
+	for i, info := range c.listed {
 		ids[i] = info.ID
 	}
-	if id == "" {
-		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s", strings.Join(ids, ", "))
-	}
-	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, strings.Join(ids, ", "))
+	return cmp.Or(strings.Join(ids, ", "), "none at present")
 }
 
 // checkFields checks each field on its own, before the policy combines them.

@@ -13,7 +13,8 @@ import (
 )
 
 // Fixture is a service of its own, as two of its users see it. It offers Model, made by
-// provider.Fake, at 1, 2 and 4 credits for an image of tier 1K, 2K and 4K.
+// provider.Fake, at 1, 2 and 4 credits for an image of tier 1K, 2K and 4K. Its ledger is an
+// imagegen.CreditAdmin: the suite reads usage.
 type Fixture struct {
 	Alice imagegen.Service // has 100 credits that never expire
 	Bob   imagegen.Service // has 3
