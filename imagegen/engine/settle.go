@@ -143,7 +143,10 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	if !r.WantsBalance() {
 		return nil, nil
 	}
-	b, err := e.As(r.User).Balance(context.WithoutCancel(ctx))
+	b, err := e.balance(context.WithoutCancel(ctx), r.User)
+	if err == nil {
+		b.AccountType, err = insist(ctx, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+	}
 	if imagegen.RefusedForGood(err) {
 		return nil, nil
 	}
@@ -193,11 +196,11 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 // later, as while a database restarts: if the attempt gave up then, images that were made and
 // stored would be lost, since recovery knows only those that were shown.
 func insist[T any](ctx context.Context, do func(context.Context) (T, error)) (v T, err error) {
-	ctx, cancel := withoutCancel(ctx)
-	defer cancel()
 	var doubt error // of the first call whose outcome is unknown
 	for try := 0; ; try++ {
-		v, err = do(ctx)
+		within, cancel := withoutCancel(ctx) // each has its own time: one that takes long must not spoil the next
+		v, err = do(within)
+		cancel()
 		switch {
 		case err == nil, errors.Is(err, imagegen.ErrStale), doubt == nil && finally(err):
 			return v, err

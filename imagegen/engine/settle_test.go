@@ -101,6 +101,7 @@ func TestEveryStepMayFail(t *testing.T) {
 		"settlement in doubt, made":           {after: first(1, "Settle", errDoubt), told: unknown, end: succeeded},
 		"settlement in doubt, open":           {before: first(2, "Settle", errDoubt), told: unknown, end: succeeded},
 		"balance unknown":                     {before: first(1, "Balance", errDoubt), told: unknown, end: succeeded},
+		"account type of the answer unknown":  {before: second("User", errDoubt), end: succeeded},
 		"end not written":                     {before: first(1, "Close", none), end: succeeded},
 		"end not written for long":            {before: first(4, "Close", none), told: unknown, end: succeeded},
 		"end in doubt":                        {after: first(1, "Close", errDoubt), end: succeeded},
