@@ -126,6 +126,11 @@ func RequestID(ctx context.Context) string { return serving.RequestID(ctx) }
 // X-Request-Id in the answer, and a context for RequestID and NewLogHandler.
 func WithRequestID(h http.Handler) http.Handler { return serving.WithRequestID(h) }
 
+// WithDeadlines returns a handler that gives the answers of h the deadlines of those of NewHandler, so that
+// a peer that neither sends the body that it announced nor takes the answer cannot hold its connection. h
+// must read no body and must call WriteHeader.
+func WithDeadlines(h http.Handler) http.Handler { return serving.WithDeadlines(h) }
+
 // NewLogHandler returns a handler that passes records to h, and adds request_id to those whose
 // context belongs to a request. Use it for the engine's logger too, so that all lines about a
 // request can be found. If h already does this, NewLogHandler returns h.

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
 // The paths at which Handler serves the document and the page. The page also needs the paths below
@@ -47,7 +49,8 @@ type file struct {
 
 // Handler returns a handler that serves the document at DocumentPath and the page at PagePath, and
 // answers everything else with 404. baseURL is as for At. The handler is safe for concurrent use,
-// needs no key, and reads only the path and the header of a request.
+// needs no key, and reads only the path and the header of a request. It sets the deadlines of each
+// connection itself, like that of package httpapi.
 func Handler(baseURL string) http.Handler {
 	files := map[string]file{
 		DocumentPath: newFile("application/json", At(baseURL)),
@@ -55,7 +58,7 @@ func Handler(baseURL string) http.Handler {
 		scriptPath:   newFile("text/javascript; charset=utf-8", script),
 		licensesPath: newFile("text/plain; charset=utf-8", licenses),
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return serving.WithDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		f, ok := files[r.URL.Path]
 		switch {
@@ -67,7 +70,7 @@ func Handler(baseURL string) http.Handler {
 		default:
 			f.serve(w, r)
 		}
-	})
+	}))
 }
 
 // Serves reports whether a request for this path should go to Handler.
@@ -112,6 +115,7 @@ func (f file) serve(w http.ResponseWriter, r *http.Request) {
 // serveUnzipped is for the few clients that do not accept gzip. It decompresses for each of them.
 func (f file) serveUnzipped(w http.ResponseWriter, r *http.Request) {
 	w.Header().Del("ETag") // it names other bytes
+	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
 		return
 	}

@@ -66,7 +66,7 @@ func (d *daemon) addSignIn(c *console.Config) error {
 // paths which the API refuses.
 func beside(api, c http.Handler) http.Handler {
 	c = httpapi.WithRoute(console.DefaultPath, httpapi.WithRequestID(c))
-	lead := httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther))
+	lead := httpapi.WithDeadlines(httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		// The prefix decides on the path as it was sent, before anything cleans it.

@@ -62,12 +62,12 @@ func newCrowd(most int, proxies []netip.Prefix, exempt func(netip.Addr) bool) *c
 
 // watch refuses with 503 what exceeds a client's share. A client that connects directly is not counted here.
 func (c *crowd) watch(next http.Handler) http.Handler {
-	full := httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	full := httpapi.WithDeadlines(httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusServiceUnavailable)
 		io.WriteString(w, crowded)
-	}))
+	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Where no trusted proxy is in between, client and peer are the same.
 		client := clientaddr.Of(r, c.proxies)
