@@ -39,6 +39,8 @@ var (
 const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+const allowed = "GET, HEAD, OPTIONS"
+
 // file is what is served at one path.
 type file struct {
 	contentType string
@@ -64,8 +66,12 @@ func Handler(baseURL string) http.Handler {
 		switch {
 		case !ok:
 			refuse(w, http.StatusNotFound, "notFound", "the requested resource was not found")
+		case r.Method == http.MethodOptions:
+			w.Header().Set("Allow", allowed)
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusNoContent)
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
+			w.Header().Set("Allow", allowed)
 			refuse(w, http.StatusMethodNotAllowed, "methodNotAllowed", "this address takes GET, HEAD only")
 		default:
 			f.serve(w, r)

@@ -91,9 +91,11 @@ func TestOtherRequests(t *testing.T) {
 	for _, path := range []string{"/docs/", "/docs/../openapi.json", "/docs/page/docs.html"} {
 		is.Equal(get(path).Code, http.StatusNotFound)
 	}
-	w := httptest.NewRecorder()
-	openapi.Handler("").ServeHTTP(w, httptest.NewRequest(http.MethodPost, openapi.DocumentPath, nil))
-	is.Equal(w.Code, http.StatusMethodNotAllowed)
-	is.Equal(w.Header().Get("Allow"), "GET, HEAD")
+	for method, status := range map[string]int{http.MethodPost: http.StatusMethodNotAllowed, http.MethodOptions: http.StatusNoContent} {
+		w := httptest.NewRecorder()
+		openapi.Handler("").ServeHTTP(w, httptest.NewRequest(method, openapi.DocumentPath, nil))
+		is.Equal(w.Code, status)
+		is.Equal(w.Header().Get("Allow"), "GET, HEAD, OPTIONS")
+	}
 	is.True(!openapi.Serves("/docsx") && !openapi.Serves("/api/v1/models") && openapi.Serves("/docs/x"))
 }
