@@ -77,8 +77,8 @@ func (o Options) limits() *serving.Limits {
 	return serving.NewLimits(o.RequestsAtOnce)
 }
 
-// Limits bound the requests of each API key that run at once, and the memory that they take. Handlers
-// with the same Limits count the requests of a key together. It is safe for concurrent use.
+// Limits bound the requests of each API key that run at once, and the memory that those of each user take.
+// Handlers with the same Limits count them together. It is safe for concurrent use.
 type Limits = serving.Limits
 
 // NewLimits returns limits for at most requestsAtOnce requests of one API key at once; 0: 256.

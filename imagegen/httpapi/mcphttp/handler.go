@@ -153,7 +153,7 @@ func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	if err != nil {
 		return err
 	}
-	holding := a.site.Limits.Hold(session.KeyID())
+	holding := a.site.Limits.Hold(x.User)
 	defer holding.Release()
 	sent, err := holding.ReadAll(body)
 	if err != nil {

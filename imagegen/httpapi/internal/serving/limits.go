@@ -15,26 +15,27 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/share"
 )
 
-// What one API key may have the service do at once, and what all may together. Uploads are bounded by
-// the engine, see [engine.Session.Stage].
+// What one API key or user may have the service do at once, and what all may together. Memory is shared
+// between users, who can make themselves any number of keys. Uploads are bounded by the engine, see
+// [engine.Session.Stage].
 const (
 	requestsAtOnce = 256      // of a key, unless the options say otherwise
-	heldOfKey      = 16 << 20 // bytes of bodies in memory
-	heldOfAll      = 64 << 20 // the same, of all keys together
+	heldOfUser     = 16 << 20 // bytes of bodies in memory
+	heldOfAll      = 64 << 20 // the same, of all users together
 )
 
-// Limits counts what is under way for each API key, in all interfaces that share it. It is safe for
-// concurrent use.
+// Limits counts what is under way for each API key and user, in all interfaces that share it. It is safe
+// for concurrent use.
 type Limits struct {
 	most     int // requests of a key
 	requests *share.Shares[imagegen.KeyID]
-	held     *share.Shares[imagegen.KeyID]
+	held     *share.Shares[imagegen.UserID]
 }
 
 // NewLimits returns limits for that many requests of one API key at once; 0: 256.
 func NewLimits(requests int) *Limits {
 	most := cmp.Or(requests, requestsAtOnce)
-	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.KeyID](heldOfKey, heldOfAll)}
+	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.UserID](heldOfUser, heldOfAll)}
 }
 
 // Admit counts a request of a key until leave. ErrOverloaded: the key has too many.
@@ -67,12 +68,12 @@ func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Conte
 }
 
 // Hold begins to count what is read of a body into memory. The caller must call Release.
-func (l *Limits) Hold(k imagegen.KeyID) *Holding { return &Holding{shares: l.held, key: k} }
+func (l *Limits) Hold(u imagegen.UserID) *Holding { return &Holding{shares: l.held, user: u} }
 
 // Holding is the memory that one body takes. It is not safe for concurrent use.
 type Holding struct {
-	shares *share.Shares[imagegen.KeyID]
-	key    imagegen.KeyID
+	shares *share.Shares[imagegen.UserID]
+	user   imagegen.UserID
 	bytes  int64
 }
 
@@ -86,7 +87,7 @@ func (h *Holding) ReadAll(r io.Reader) ([]byte, error) { return io.ReadAll(held{
 
 // Take counts n more bytes that stay in memory. ErrOverloaded.
 func (h *Holding) Take(n int64) error {
-	if !h.shares.Take(h.key, growth*n) {
+	if !h.shares.Take(h.user, growth*n) {
 		return busy("too much is being sent at once; send less at a time")
 	}
 	h.bytes += growth * n
@@ -94,7 +95,7 @@ func (h *Holding) Take(n int64) error {
 }
 
 // Release gives back all that was taken.
-func (h *Holding) Release() { h.shares.Give(h.key, h.bytes) }
+func (h *Holding) Release() { h.shares.Give(h.user, h.bytes) }
 
 // held is a reader that counts what it yields as held.
 type held struct {
