@@ -19,7 +19,7 @@ type wanted struct {
 	Model      string   `json:"model,omitempty" jsonschema:"id of a model; needless where there is one only"`
 	Size       string   `json:"size,omitempty" jsonschema:"WIDTHxHEIGHT in pixels, such as 1024x768, or auto"`
 	Quality    string   `json:"quality,omitempty" jsonschema:"auto, low, medium or high"`
-	N          int      `json:"n,omitempty" jsonschema:"how many images, 1 to 4; 1 if absent"`
+	N          *int     `json:"n,omitempty" jsonschema:"how many images, 1 to 4; 1 if absent"`
 	References []string `json:"references,omitempty" jsonschema:"images to go by: ids of images or generations of yours; where the server has a directory, also paths of PNG, JPEG or WebP files in it"`
 }
 
@@ -54,7 +54,12 @@ func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest, o ord
 
 // request converts what a caller asks for. It opens no reference yet.
 func (t *tools) request(ctx context.Context, w wanted) (q imagegen.GenerateRequest, err error) {
-	q = imagegen.GenerateRequest{Model: w.Model, Prompt: w.Prompt, Quality: imagegen.Quality(w.Quality), N: w.N}
+	q = imagegen.GenerateRequest{Model: w.Model, Prompt: w.Prompt, Quality: imagegen.Quality(w.Quality)}
+	if w.N != nil {
+		if q.N = *w.N; q.N == 0 { // which would mean to the service that it is absent
+			return q, imagegen.Invalid("n must be from 1 to %d; got 0", imagegen.MaxImages)
+		}
+	}
 	if q.Model == "" {
 		if q.Model, err = t.onlyModel(ctx); err != nil {
 			return q, err

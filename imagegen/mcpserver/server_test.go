@@ -71,6 +71,21 @@ func TestReading(t *testing.T) {
 	a.refused("list_generations", map[string]any{"status": "over"}, "invalid_request", "over")
 }
 
+// A list shows how long prompts begin, since a hundred whole ones are more than any client takes, and cost
+// the service some hundred megabytes.
+func TestListOfLongPrompts(t *testing.T) {
+	a := alice(t, mcpserver.Options{})
+	prompt := "[fake:fail]" + strings.Repeat("ü", 10_000)
+	_, err := a.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt})
+	a.is.True(err != nil)
+	var list struct{ Generations []told }
+	a.call("list_generations", nil, &list)
+	a.is.True(list.Generations[0].Prompt == "[fake:fail]"+strings.Repeat("ü", 189)+"…")
+	r, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_generation", Arguments: map[string]any{"id": list.Generations[0].ID}})
+	a.is.NoErr(err)
+	a.is.True(r.StructuredContent.(map[string]any)["prompt"] == prompt)
+}
+
 // A quote is what is charged, and charges nothing.
 func TestQuote(t *testing.T) {
 	a := alice(t, mcpserver.Options{})
@@ -160,6 +175,7 @@ func TestRefusals(t *testing.T) {
 		{map[string]any{"prompt": "a fox", "model": "none"}, []string{"invalid_request", "none"}},
 		{map[string]any{"prompt": "a fox", "size": "huge"}, []string{"invalid_request", "huge"}},
 		{map[string]any{"prompt": "a fox", "n": 5}, []string{"invalid_request", "5"}},
+		{map[string]any{"prompt": "a fox", "n": 0}, []string{"invalid_request", "n must be from 1 to 4; got 0"}},
 		{map[string]any{"prompt": " "}, []string{"invalid_request"}},
 		{map[string]any{"prompt": "a fox", "seed": 1}, []string{"seed"}},
 		{map[string]any{"prompt": "a fox", "save_as": "fox"}, []string{"save_as", "no directory"}},

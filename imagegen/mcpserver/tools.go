@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
 
@@ -13,7 +14,7 @@ func (t *tools) addTo(server *mcp.Server) {
 	add(server, t, reads("list_models", "List models", "List the models, their prices in credits and their limits."), t.listModels)
 	add(server, t, reads("get_balance", "Balance", "Tell how many credits are left, and which expire first."), t.getBalance)
 	add(server, t, reads("quote", "Price of images", "Tell what generate_image would charge for the same request. Nothing is charged."), t.quote)
-	add(server, t, reads("list_generations", "List generations", "List what was generated, newest first."), t.listGenerations)
+	add(server, t, reads("list_generations", "List generations", "List what was generated, newest first. A long prompt is cut; get_generation has it whole."), t.listGenerations)
 	add(server, t, getting(t.Dir != nil), t.getGeneration)
 	add(server, t, &mcp.Tool{Name: "generate_image", Title: "Generate images", Description: describeGenerate(t.Dir != nil),
 		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}}, t.generateImage)
@@ -122,6 +123,19 @@ func (t *tools) listGenerations(ctx context.Context, _ *mcp.CallToolRequest, q q
 	out := page{Generations: make([]generation, len(p.Generations)), Next: string(p.Next)}
 	for i, g := range p.Generations {
 		out.Generations[i] = t.tell(g)
+		out.Generations[i].Prompt = beginning(g.Prompt)
 	}
 	return nil, out, err
+}
+
+// listedPrompt is how many characters of a prompt a list shows. A hundred of the longest prompts would be
+// an answer of some 30 MB, which takes several times that in memory while it is encoded.
+const listedPrompt = 200
+
+// beginning returns a prompt as a list shows it.
+func beginning(prompt string) string {
+	if utf8.RuneCountInString(prompt) <= listedPrompt {
+		return prompt
+	}
+	return string([]rune(prompt)[:listedPrompt]) + "…"
 }
