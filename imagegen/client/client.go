@@ -35,7 +35,8 @@ import (
 // Generate is then unknown: repeat the call with the same IdempotencyKey to learn it. The
 // client itself repeats nothing. If a connection turns out to be closed, net/http repeats the
 // request if that is safe: reads, and a Generate with an IdempotencyKey and without references.
-// Redirects are not followed, so that the key is sent nowhere else.
+// Redirects are not followed, so that the key is sent nowhere else; except that of an image to where it
+// is stored, without the key.
 type Client struct {
 	base string
 	key  string
@@ -92,29 +93,51 @@ func patientTransport() *http.Transport {
 // promises. A redirect is an error. A body that can be sent only once waits for the service's consent, at
 // most a second with the default transport, so that a refusal costs no upload.
 func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	r, err := newRequest(ctx, method, c.base+path, header, body)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, err
 	}
-	maps.Copy(r.Header, header)
 	if body != nil && r.GetBody == nil {
 		r.Header.Set("Expect", "100-continue")
 	}
-	if c.key != "" {
-		r.Header.Set("Authorization", "Bearer "+c.key)
-	}
-	answer, err := c.http.Do(r)
+	c.identify(r)
+	answer, err := c.send(r)
 	if err != nil {
-		if ctxErr := ctx.Err(); ctxErr != nil {
-			return nil, ctxErr
-		}
-		return nil, unreachable(err)
+		return nil, err
 	}
 	if answer.StatusCode >= 300 {
 		defer finish(answer)
 		return nil, errorOf(answer)
 	}
 	return answer, nil
+}
+
+func newRequest(ctx context.Context, method, address string, header http.Header, body io.Reader) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, method, address, body)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	maps.Copy(r.Header, header)
+	return r, nil
+}
+
+// identify adds the key to a request, which must be for the service.
+func (c *Client) identify(r *http.Request) {
+	if c.key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+}
+
+// send sends a request as it is, and returns whatever is answered.
+func (c *Client) send(r *http.Request) (*http.Response, error) {
+	answer, err := c.http.Do(r)
+	if err == nil {
+		return answer, nil
+	}
+	if ctxErr := r.Context().Err(); ctxErr != nil {
+		return nil, ctxErr
+	}
+	return nil, unreachable(err)
 }
 
 // finish closes the body of an answer. It reads the rest before, if that is short, so that the connection

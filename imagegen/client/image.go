@@ -19,19 +19,60 @@ import (
 // CreatedAt is in whole seconds.
 func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	path := wire.ImagePath(imagegen.ImageID(url.PathEscape(string(id))))
-	answer, err := c.do(ctx, http.MethodGet, path, http.Header{"Accept-Encoding": {"identity"}}, nil)
+	answer, stored, err := c.getImage(ctx, path, http.Header{"Accept-Encoding": {"identity"}})
 	if err != nil {
 		return nil, err
 	}
-	etag := answer.Header.Get("ETag")
-	created, timeErr := http.ParseTime(answer.Header.Get("Last-Modified"))
-	if answer.ContentLength < 0 || etag == "" || timeErr != nil {
+	described := answer
+	if stored { // only the service describes the image
+		if described, err = c.headImage(ctx, path); err != nil {
+			answer.Body.Close()
+			return nil, err
+		}
+	}
+	etag := described.Header.Get("ETag")
+	created, timeErr := http.ParseTime(described.Header.Get("Last-Modified"))
+	if described.ContentLength < 0 || etag == "" || timeErr != nil {
 		answer.Body.Close()
 		return nil, unreadable(fmt.Errorf("client: %s came without Content-Length, ETag or Last-Modified", path))
 	}
-	r := &remoteImage{client: c, ctx: ctx, path: path, etag: etag, size: answer.ContentLength, body: answer.Body}
-	return &imagegen.ImageFile{ReadSeekCloser: r, ID: id, MediaType: answer.Header.Get("Content-Type"), Size: r.size,
+	r := &remoteImage{client: c, ctx: ctx, path: path, etag: etag, size: described.ContentLength, body: answer.Body}
+	return &imagegen.ImageFile{ReadSeekCloser: r, ID: id, MediaType: described.Header.Get("Content-Type"), Size: r.size,
 		ETag: strings.Trim(etag, `"`), CreatedAt: created.In(time.UTC)}, nil
+}
+
+// getImage reads an image, also if the service leads to where it is stored: there without the key, and
+// without If-Match, since a store has tags of its own. stored reports whether it was read there.
+func (c *Client) getImage(ctx context.Context, path string, header http.Header) (answer *http.Response, stored bool, err error) {
+	r, err := newRequest(ctx, http.MethodGet, c.base+path, header, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	c.identify(r)
+	if answer, err = c.send(r); err != nil || answer.StatusCode < 300 {
+		return answer, false, err
+	}
+	defer finish(answer)
+	to, err := answer.Location()
+	if answer.StatusCode != http.StatusFound || err != nil {
+		return nil, false, errorOf(answer)
+	}
+	if r, err = newRequest(ctx, http.MethodGet, to.String(), header, nil); err != nil {
+		return nil, false, err
+	}
+	r.Header.Del("If-Match")
+	there, err := c.send(r)
+	if err == nil && there.StatusCode >= 300 {
+		defer finish(there)
+		err = &imagegen.Error{Code: imagegen.CodeInternal, Message: "the image could not be read from where the service stores it; try again",
+			Err: fmt.Errorf("%s: %s", to.Host, there.Status)} // not the address, which lets anybody read the image
+	}
+	return there, true, err
+}
+
+// headImage asks for the header of an image, which always comes from the service.
+func (c *Client) headImage(ctx context.Context, path string) (*http.Response, error) {
+	return c.do(ctx, http.MethodHead, path, http.Header{"Accept-Encoding": {"identity"}}, nil)
 }
 
 // remoteImage reads an image over HTTP. It is not safe for concurrent use. Seek only moves the position:
@@ -80,7 +121,7 @@ func (r *remoteImage) ask() error {
 	}
 	r.drop()
 	h := http.Header{"Range": {fmt.Sprintf("bytes=%d-", r.at)}, "If-Match": {r.etag}}
-	answer, err := r.client.do(r.ctx, http.MethodGet, r.path, h, nil)
+	answer, _, err := r.client.getImage(r.ctx, r.path, h)
 	if err != nil {
 		return err
 	}
