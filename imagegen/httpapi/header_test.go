@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -39,5 +41,17 @@ func TestHeaderNamesAreCanonical(t *testing.T) {
 			is.Equal(name, http.CanonicalHeaderKey(name))
 			is.Equal(len(values), 1) // said once
 		}
+	}
+}
+
+// Scripts may send the headers that docs/api.md describes, and read those of the answers.
+func TestHeadersForScripts(t *testing.T) {
+	s := serve(t, httpapi.Options{CORSOrigins: []string{"https://app.example.com"}})
+	a := s.do("OPTIONS", "/api/v1/generations/gen_1", "", "Origin", "https://app.example.com", "Access-Control-Request-Method", "GET")
+	for _, name := range []string{"Authorization", "Idempotency-Key", "If-None-Match", "Prefer", "Range"} {
+		s.is.True(slices.Contains(strings.Split(a.Header.Get("Access-Control-Allow-Headers"), ", "), name))
+	}
+	for _, name := range []string{"Content-Range", "ETag", "Location", "Preference-Applied", "Retry-After"} {
+		s.is.True(slices.Contains(strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", "), name))
 	}
 }

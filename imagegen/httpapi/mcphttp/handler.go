@@ -70,8 +70,9 @@ func NewHandler(service *engine.Engine, o Options) http.Handler {
 	return a
 }
 
-// protocolHeaders are the further headers that clients in browsers send.
-const protocolHeaders = ", Mcp-Protocol-Version, Mcp-Session-Id, Last-Event-ID"
+// protocolHeaders are the further headers that clients in browsers send; the newest protocol demands
+// Mcp-Method and Mcp-Name.
+const protocolHeaders = ", Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Last-Event-ID"
 
 // api is the handler.
 type api struct {

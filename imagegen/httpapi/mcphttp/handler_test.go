@@ -149,6 +149,15 @@ func TestRequests(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusNoContent)
 }
 
+// Clients in browsers may send what the newest protocol demands.
+func TestHeadersOfBrowsers(t *testing.T) {
+	s := serve(t, mcphttp.Options{CORSOrigins: []string{"https://app.example.com"}})
+	a, _ := s.send("OPTIONS", "", "Origin", "https://app.example.com", "Access-Control-Request-Method", "POST")
+	for _, name := range []string{"Authorization", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version"} {
+		s.is.True(slices.Contains(strings.Split(a.Header.Get("Access-Control-Allow-Headers"), ", "), name))
+	}
+}
+
 // A revoked key and somebody else's generation are what they are elsewhere.
 func TestOwnership(t *testing.T) {
 	s := serve(t, mcphttp.Options{})

@@ -149,7 +149,7 @@ func isHost(s string) bool {
 const hostCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]"
 
 // NativeHeaders are those that scripts may send to the native interface.
-const NativeHeaders = "Authorization, Content-Type, Idempotency-Key, X-Request-Id"
+const NativeHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range, X-Request-Id"
 
 // allowOrigin lets scripts of configured origins read the answer. It names the origin and never "*",
 // so the answer varies by Origin even for a caller that sends none.
@@ -164,7 +164,7 @@ func (s *Site) allowOrigin(x *Exchange) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "ETag, Idempotent-Replayed, Location, Retry-After, X-Request-Id, X-Should-Retry")
+	h.Set("Access-Control-Expose-Headers", "Content-Range, ETag, Idempotent-Replayed, Location, Preference-Applied, Retry-After, X-Request-Id, X-Should-Retry")
 }
 
 // Preflight answers OPTIONS. The caller has set Allow, which scripts of an allowed origin may use.
