@@ -40,6 +40,8 @@ func (f *form) setQuote(name string, v jsonscan.Value) error {
 	switch {
 	case isReference(name) && v.Kind != jsonscan.Null:
 		return imagegen.Invalid("%s is a file: a quote needs no files, only %s", name, referenceCount)
+	case name == maskName && v.Kind != jsonscan.Null:
+		return imagegen.Invalid("%s is a file: a quote needs no files, and a mask changes no price", name)
 	case name != referenceCount:
 		return f.setJSON(name, v)
 	}

@@ -52,7 +52,7 @@ func TestQuoteIsRefused(t *testing.T) {
 		fox(`,"reference_count":"1"`):      "reference_count must be",
 		fox(`,"reference_image":"a.png"`):  "reference_image is a file: a quote needs no files, only reference_count",
 		fox(`,"sede":1`):                   "unknown field",
-		fox(`,"mask":"a.png"`):             "mask",
+		fox(`,"mask":"a.png"`):             "mask is a file: a quote needs no files, and a mask changes no price",
 		fox(`,"n":1,"n":1`):                "sent twice",
 		`{"model":"fake-1","prompt":" "}`:  "prompt is required",
 		`{"model":"other","prompt":"fox"}`: "unknown model",
