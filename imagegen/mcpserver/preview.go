@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	_ "image/png" // what services make
 	"io"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 
@@ -22,6 +23,10 @@ const (
 	previewBytes  = 512 << 10  // before base64, which makes four thirds of it
 	largestPixels = 40_000_000 // of an image that gets a preview: decoded it takes 160 MB
 	largestBytes  = 100 << 20  // that are read of such an image
+
+	// previewPatience is how long a call waits until those of others are made. It has waited for the image
+	// already, and its client gives up soon.
+	previewPatience = 5 * time.Second
 )
 
 // previewing is held while a preview is made: one at a time, in all servers of the process together, since
@@ -35,6 +40,8 @@ func (t *tools) preview(ctx context.Context, m imagegen.Image) []byte {
 	}
 	select {
 	case <-ctx.Done():
+		return nil
+	case <-time.After(previewPatience):
 		return nil
 	case previewing <- struct{}{}:
 		defer func() { <-previewing }()

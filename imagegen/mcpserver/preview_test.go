@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 
@@ -64,6 +66,21 @@ func TestNoPreview(t *testing.T) {
 	is := is.New(t)
 	is.Equal(len(previewOf(t, []byte("no image"), 8, 8)), 0)
 	is.Equal(len(previewOf(t, nil, 8192, 8192)), 0)
+}
+
+// Previews of others do not hold up an answer.
+func TestPreviewThatWouldWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		defer func(others chan struct{}) { previewing = others }(previewing)
+		previewing = make(chan struct{}, 1) // within the bubble, so that the test's clock governs it
+		small := encoded(image.NewGray(image.Rect(0, 0, 8, 8)))
+		is.True(len(previewOf(t, small, 8, 8)) > 0)
+		previewing <- struct{}{}
+		began := time.Now()
+		is.Equal(len(previewOf(t, small, 8, 8)), 0)
+		is.Equal(time.Since(began), 5*time.Second)
+	})
 }
 
 func TestScaled(t *testing.T) {
