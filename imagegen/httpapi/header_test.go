@@ -51,6 +51,7 @@ func TestHeadersForScripts(t *testing.T) {
 	for _, name := range []string{"Authorization", "Idempotency-Key", "If-None-Match", "Prefer", "Range"} {
 		s.is.True(slices.Contains(strings.Split(a.Header.Get("Access-Control-Allow-Headers"), ", "), name))
 	}
+	s.is.Equal(s.do("GET", "/api/v1/usage", "", "Authorization", "Bearer "+s.key).Header.Values("Vary"), []string{"Origin", "Accept"})
 	for _, name := range []string{"Content-Range", "ETag", "Location", "Preference-Applied", "Retry-After"} {
 		s.is.True(slices.Contains(strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", "), name))
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -35,7 +36,7 @@ func preferredWait(h http.Header) time.Duration {
 			continue
 		}
 		seconds, err := strconv.ParseUint(strings.Trim(strings.TrimSpace(value), `"`), 10, 31)
-		if err != nil {
+		if err != nil && !errors.Is(err, strconv.ErrRange) { // ParseUint returns the largest number then
 			return 0
 		}
 		return min(time.Duration(seconds)*time.Second, imagegen.MaxAwait)

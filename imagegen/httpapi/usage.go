@@ -27,7 +27,7 @@ func (a *api) usage(x *exchange) error {
 		return err
 	}
 	report := wire.NewUsageReport(r)
-	x.Header().Set("Vary", "Accept")
+	x.Header().Add("Vary", "Accept") // beside Origin
 	if prefersCSV(x.Request.Header.Values("Accept")) {
 		return x.usageCSV(report)
 	}
