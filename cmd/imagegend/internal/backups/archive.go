@@ -47,6 +47,17 @@ func oldestFirst(all []Archive) []Archive {
 	return all
 }
 
+// Past returns those of the archives, which are sorted, that were begun by now. A clock that was ahead leaves archives
+// of the future. Until their time has come they are neither the newest nor among those to keep: each new archive would
+// be older than they are, be removed at once, and nobody would notice that backups fail.
+func Past(all []Archive, now time.Time) []Archive {
+	i := slices.IndexFunc(all, func(a Archive) bool { return a.At.After(now) })
+	if i < 0 {
+		return all
+	}
+	return all[:i]
+}
+
 // removeLeftovers removes the unfinished work of a process that was killed. The lock on the directory must be held,
 // or the work may be that of a process that runs.
 func removeLeftovers(dir string) error {

@@ -46,7 +46,8 @@ func (s *Schedule) prune(ctx context.Context) error {
 		return err
 	}
 	errs := []error{s.Store.Tidy(ctx)}
-	for _, a := range all[:max(0, len(all)-s.Keep)] {
+	past := Past(all, time.Now())
+	for _, a := range past[:max(0, len(past)-s.Keep)] {
 		errs = append(errs, s.Store.Remove(ctx, a.Name))
 	}
 	return errors.Join(append(errs, s.look(ctx))...)

@@ -124,7 +124,7 @@ func (s *Schedule) State() State {
 }
 
 // look sets the number of archives, and the newest one, to what the Store holds: somebody else may have removed some.
-// If the Store holds none, Last is the zero Archive. After an error the State is as it was.
+// If the Store holds none but those of the future, Last is the zero Archive. After an error the State is as it was.
 func (s *Schedule) look(ctx context.Context) error {
 	all, err := list(ctx, s.Store)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Schedule) look(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state.Archives, s.state.Last = len(all), Archive{}
-	if len(all) > 0 {
-		s.state.Last = all[len(all)-1]
+	if past := Past(all, time.Now()); len(past) > 0 {
+		s.state.Last = past[len(past)-1]
 	}
 	return nil
 }
@@ -167,11 +167,7 @@ func (s *Schedule) Run(ctx context.Context) {
 // first returns how long after the start the first backup is due. The age of the last one is known from its name, so
 // a restart neither skips nor repeats one.
 func (s *Schedule) first(now time.Time) time.Duration {
-	age := now.Sub(s.State().Last.At)
-	if age < 0 { // the clock was ahead when the last one was made
-		return 0
-	}
-	return max(0, s.Every-age)
+	return max(0, s.Every-now.Sub(s.State().Last.At))
 }
 
 // once makes one backup and notes the outcome. One that ctx interrupted is neither a success nor a failure. That old

@@ -152,6 +152,23 @@ func TestArchiveOfTheFuture(t *testing.T) {
 	})
 }
 
+// Nor do as many archives of the future as are kept push out each new one, unnoticed.
+func TestArchivesOfTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		dir, s := t.TempDir(), &service{}
+		ahead := []string{"imagegend-20300101T120000.000Z.tar", "imagegend-20300101T180000.000Z.tar", "imagegend-20300102T000000.000Z.tar"}
+		for _, name := range ahead {
+			is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		}
+		state := run(t, options(dir, s), 19*time.Hour)
+		made := []string{"imagegend-20000101T060000.000Z.tar", "imagegend-20000101T120000.000Z.tar", "imagegend-20000101T180000.000Z.tar"}
+		is.Equal(names(t, dir), append(made, ahead...))
+		is.Equal(state.Last.Name, made[2])
+		is.True(state.Trouble(state.Last.At, state.Last.At.Add(13*time.Hour)) != "")
+	})
+}
+
 func TestFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -34,6 +34,7 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 		return f.says("%v", err).fails("put --backup-to right")
 	}
 	all, err := store.List(ctx)
+	all = backups.Past(all, now)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return f.says("there is no %s yet", settings.BackupTo).but("imagegend serve makes it; if there should be one, name it with --backup-to")
