@@ -141,8 +141,12 @@ func (b *backup) file(i listed) error {
 	if err := b.header(i.path(), i.Size); err != nil {
 		return err
 	}
-	to := contextWriter{b.ctx, b.tar}
-	if err := i.matches(io.TeeReader(f, to)); err != nil {
+	to := &noting{w: contextWriter{b.ctx, b.tar}}
+	err = i.matches(io.TeeReader(f, to))
+	if to.err != nil { // which matches takes for an error of the file
+		return fmt.Errorf("storage: backup: the archive broke off: %w", to.err)
+	}
+	if err != nil {
 		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
 	b.manifest.of(i).add(i.Size)
@@ -203,4 +207,15 @@ func (c contextWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return c.w.Write(p)
+}
+
+// noting keeps the last error of a writer.
+type noting struct {
+	w   io.Writer
+	err error
+}
+
+func (n *noting) Write(p []byte) (written int, err error) {
+	written, n.err = n.w.Write(p)
+	return written, n.err
 }

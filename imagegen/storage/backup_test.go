@@ -164,6 +164,20 @@ func TestBackupCanBeGivenUp(t *testing.T) {
 	is.NoErr(db.KV().Update(t.Context(), put("a", "1"))) // nobody else is held up
 }
 
+// A full disk behind the archive is not told as an image that cannot be read.
+func TestBackupThatCannotBeWrittenBlamesNoImage(t *testing.T) {
+	is, db := is.New(t), openDir(t, usedDir(t), nil)
+	full := errors.New("no space left")
+	err := db.Backup(t.Context(), writer(func(p []byte) (int, error) {
+		if bytes.HasPrefix(p, pixels(1)) {
+			return 0, full
+		}
+		return len(p), nil
+	}))
+	is.True(errors.Is(err, full))
+	is.Equal(err.Error(), "storage: backup: the archive broke off: no space left")
+}
+
 // rewrite copies an archive, with its entries changed; keep false drops one.
 func rewrite(t *testing.T, archive []byte, edit func(i int, h *tar.Header, body []byte) (newBody []byte, keep bool)) []byte {
 	t.Helper()
