@@ -225,7 +225,15 @@ func faultsOfTheNetwork() []fault {
 		{"an address for operators that somebody has", func(t *testing.T, p *patient) { p.fake("--ops-addr", taken(t)) },
 			"ops address", "fail", "address already in use", "--ops-addr"},
 		{"an address of another machine", func(t *testing.T, p *patient) { p.fake("--addr", "192.0.2.1:8080") },
-			"address", "fail", "192.0.2.1:8080", "--addr"},
+			"address", "fail", "192.0.2.1:8080", "choose an address that this machine has"},
+		{"a certificate that is gone", func(t *testing.T, p *patient) { p.fake("--tls-cert", "gone.pem", "--tls-key", "gone.key") },
+			"certificate", "fail", "gone.pem", "--tls-cert"},
+		{"a certificate that has expired", func(t *testing.T, p *patient) {
+			a := newAuthority(t)
+			a.lasts = -time.Hour
+			certificate, key := a.issue(p.dir, 2)
+			p.fake("--tls-cert", certificate, "--tls-key", key)
+		}, "certificate", "fail", "has expired", "renew it"},
 		{"addresses that follow the caller", func(t *testing.T, p *patient) { p.fake("--addr", "0.0.0.0:0") },
 			"base url", "warn", "Host", "--base-url"},
 		{"a public address without TLS", func(t *testing.T, p *patient) { p.fake("--base-url", "http://images.example.com") },

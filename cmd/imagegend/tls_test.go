@@ -25,14 +25,15 @@ import (
 
 // authority issues certificates for this machine.
 type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	t     *testing.T
+	cert  *x509.Certificate
+	key   *ecdsa.PrivateKey
+	lasts time.Duration // how long what it issues is valid
 }
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	a := &authority{t: t}
+	a := &authority{t: t, lasts: time.Hour}
 	a.key = newKey(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
 	a.cert = a.sign(template, template, a.key)
@@ -72,7 +73,7 @@ func (a *authority) issue(dir string, serial int64) (certFile, keyFile string) {
 	a.t.Helper()
 	key := newKey(a.t)
 	cert := a.sign(&x509.Certificate{
-		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour),
+		SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(a.lasts),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 	}, a.cert, key)
 	secret, err := x509.MarshalPKCS8PrivateKey(key)

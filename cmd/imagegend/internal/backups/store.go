@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
 // Store holds finished archives: a directory or a bucket. A Schedule calls one method at a time; doctor may List
@@ -26,6 +28,19 @@ type Store interface {
 
 // InBucket reports whether an address, of archives or of a single one, is that of a bucket rather than a path.
 func InBucket(address string) bool { return strings.HasPrefix(address, "s3://") }
+
+// CheckAddress refuses what cannot be the address of a Store. A URL of another scheme would be taken for the path of a
+// directory, and the backups would be on this machine and not where they were meant to be.
+func CheckAddress(address string) error {
+	switch {
+	case InBucket(address):
+		_, err := s3.ParseURL(address)
+		return err
+	case strings.Contains(address, "://"):
+		return fmt.Errorf("%q is neither a directory nor a bucket: write s3://bucket/prefix?endpoint=https://… for a bucket", address)
+	}
+	return nil
+}
 
 // Open returns the Store at an address: the path of a directory, or s3://bucket/prefix?endpoint=…. It checks the form
 // of the address, and not whether anything exists there.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,5 +71,5 @@ func (a *app) validate(ctx context.Context) []doctor.Finding {
 		return nil
 	})
 	s := a.settings.Server
-	return slices.Concat(models, doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Network(s))
+	return slices.Concat(models, doctor.Certificate(s, time.Now()), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Network(s))
 }

@@ -95,7 +95,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	s := a.settings.Server
 	// A running server holds the addresses that Addresses would try.
 	findings, running := a.examineData(ctx, a.settings.Data)
-	return slices.Concat(findings, a.examineModels(ctx, probeAll), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Issuer(ctx, s),
+	return slices.Concat(findings, a.examineModels(ctx, probeAll), doctor.Certificate(s, time.Now()), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Issuer(ctx, s),
 		doctor.Addresses(s, running), doctor.Network(s), []doctor.Finding{doctor.TimeOfDay(time.Now())})
 }
 

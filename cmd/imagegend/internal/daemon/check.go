@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"path/filepath"
 	"strings"
 
@@ -15,7 +17,7 @@ import (
 // given as flags. serve, config validate and doctor call it, so that all three refuse the same; Run relies on it. It
 // connects to nothing and touches no data.
 func Check(s config.Settings, from *config.Sources) error {
-	return cmp.Or(checkDev(s, from), s.Data.Check(), checkNodes(s), checkBackups(s), checkTLS(s), checkOps(s))
+	return cmp.Or(checkDev(s, from), s.Data.Check(), checkNodes(s), checkBackups(s), checkTLS(s), checkOps(s), checkAddresses(s))
 }
 
 // checkDev refuses what a service cannot have that keeps nothing and serves this machine alone. A data directory is
@@ -53,12 +55,14 @@ func checkNodes(s config.Settings) error {
 	return nil
 }
 
-// checkBackups refuses backups of what several nodes share, since each would make the same one, and backups that would
-// be lost with the data.
+// checkBackups refuses addresses that cannot be meant, backups of what several nodes share, since each would make the
+// same one, and backups that would be lost with the data.
 func checkBackups(s config.Settings) error {
 	switch {
 	case s.BackupTo == "":
 		return nil
+	case backups.CheckAddress(s.BackupTo) != nil:
+		return fmt.Errorf("--backup-to: %w", backups.CheckAddress(s.BackupTo))
 	case s.Shared():
 		return errors.New("--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")
 	case !backups.InBucket(s.BackupTo) && inside(s.BackupTo, s.DataDir):
@@ -90,6 +94,22 @@ func checkOps(s config.Settings) error {
 	}
 	return fmt.Errorf("with --ops-admin, operator keys would be sent without TLS to %s, which others can reach; use --ops-addr 127.0.0.1:9090, give a certificate "+
 		"with --tls-cert, or name the proxy that speaks TLS in front of it with --trusted-proxy", s.OpsAddr)
+}
+
+// checkAddresses refuses to listen twice on one address: serve would say that another process has it.
+func checkAddresses(s config.Settings) error {
+	host, port, _ := net.SplitHostPort(s.Addr)
+	opsHost, opsPort, _ := net.SplitHostPort(s.OpsAddr)
+	if s.OpsAddr == "" || port != opsPort || port == "0" || host != opsHost && !everywhere(host) && !everywhere(opsHost) {
+		return nil
+	}
+	return fmt.Errorf("--addr %s and --ops-addr %s are the same port; choose another for --ops-addr, such as 9090", s.Addr, s.OpsAddr)
+}
+
+// everywhere reports whether a host to listen on means every address of this machine.
+func everywhere(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "" || err == nil && a.IsUnspecified()
 }
 
 // inside reports whether a path is in a directory, or is it.

@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"net/url"
 	"strings"
+	"syscall"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
@@ -33,11 +35,15 @@ func address(check, addr, flag string, running bool) Finding {
 	}
 	// Nothing but listening tells whether the port is free and this user may have it.
 	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return f.says("%v", err).fails("end what listens there, or choose another address with " + flag)
+	if err == nil {
+		l.Close()
+		return f
 	}
-	l.Close()
-	return f
+	f = f.says("%v", err)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return f.fails("end what listens there, or choose another address with " + flag)
+	}
+	return f.fails("choose an address that this machine has and this user may listen on with " + flag)
 }
 
 // baseURL looks at the address that answers name: without one a caller's Host decides what the addresses of images
