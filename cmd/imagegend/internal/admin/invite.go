@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
+
+// InvitationAge is how long a link works unless somebody says otherwise.
+const InvitationAge = 72 * time.Hour
 
 // InviteUser implements Service. Nothing changes until the link is used: an old password still works, and a user who
 // is to become an operator becomes one by using the link.
@@ -16,6 +20,13 @@ func (l *Local) InviteUser(ctx context.Context, i Invitation) (Link, error) {
 	// A link would lead nowhere while the console is turned off.
 	if l.NoConsole {
 		return Link{}, refusal("the running server has no console; restart it with --console=true")
+	}
+	switch now := time.Now(); {
+	case i.Expires.IsZero():
+		i.Expires.Time = now.Add(InvitationAge)
+	// It would be useless, and make an earlier link so too.
+	case !i.Expires.After(now):
+		return Link{}, imagegen.Invalid("the link would have expired at %s already; name a later time", i.Expires.UTC().Format(time.RFC3339))
 	}
 	u, err := l.user(ctx, i.User)
 	if err != nil {

@@ -1,6 +1,8 @@
 package admin_test
 
 import (
+	"crypto/sha256"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,8 @@ func TestInviteUser(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(link.Role, account.RoleOperator)
 
+		_, err = s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: admin.Time{Time: time.Now().Add(-time.Second)}})
+		refused(t, err, "would have expired")
 		_, err = s.InviteUser(ctx, admin.Invitation{User: "carol", Expires: soon})
 		refused(t, err, `no user "carol"`)
 		_, err = s.DisableUser(ctx, "alice")
@@ -33,6 +37,18 @@ func TestInviteUser(t *testing.T) {
 		_, err = s.InviteUser(ctx, admin.Invitation{User: "alice", Expires: soon})
 		refused(t, err, "disabled")
 	})
+}
+
+// A program that says nothing of an expiry gets a link that works.
+func TestInviteWithoutExpiry(t *testing.T) {
+	is, ctx := is.New(t), t.Context()
+	local := open(t, t.TempDir())
+	_, err := local.CreateUser(ctx, admin.NewUser{Name: "alice"})
+	is.NoErr(err)
+	link, err := local.InviteUser(ctx, admin.Invitation{User: "alice"})
+	is.NoErr(err)
+	_, err = local.DB.Invitation(ctx, sha256.Sum256([]byte(path.Base(link.Address))), time.Now().Add(admin.InvitationAge-time.Minute))
+	is.NoErr(err)
 }
 
 // Who is an operator stays one, unless somebody says otherwise in the console.

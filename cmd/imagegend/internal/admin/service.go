@@ -102,7 +102,7 @@ type AccountType struct {
 	Type string `json:"account_type"`
 }
 
-// Invitation is a link to make. Without Operator the user keeps their role.
+// Invitation is a link to make. Without Operator the user keeps their role; without Expires it works for InvitationAge.
 type Invitation struct {
 	User     string `json:"user"`
 	Operator bool   `json:"operator"`

@@ -16,7 +16,7 @@ import (
 // Until the link is used, nothing else changes: an old password still works, and the user keeps their role.
 func (a *app) userInvite() *cobra.Command {
 	var i admin.Invitation
-	expiresIn := 72 * time.Hour
+	expiresIn := admin.InvitationAge
 	c := &cobra.Command{
 		Use:   "invite NAME",
 		Short: "make a link by which a user chooses a password for the console",
