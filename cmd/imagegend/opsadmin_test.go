@@ -137,6 +137,38 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	is.True(!strings.Contains(d.Output(), raw))
 }
 
+// A body that is not what a call takes is refused whole, and told with what it takes.
+func TestBodiesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := administered(t)
+	d.Admin("user", "create", "alice")
+	_, raw := opsKey(d, "all")
+	const grant = `the body of grant is JSON such as {"user":"","credits":0,"promo":false,"priority":0,"expires_at":null,"ref":""}: `
+	for _, test := range []struct{ call, body, want string }{
+		{"grant", ``, grant + "EOF"},
+		{"grant", `{"user":"alice","credit":1}`, grant + `unknown field "credit"`},
+		{"grant", `{"user":"alice","credits":1}{"user":"alice","credits":2}`, grant + "something follows it"},
+		{"keys", `{"user":"alice"}`, `the body of keys is JSON such as "": cannot unmarshal object`},
+		{"users", ``, "the body of users is JSON such as {}: EOF"},
+	} {
+		r, err := http.NewRequest(http.MethodPost, d.OpsURL()+"/admin/v1/"+test.call, strings.NewReader(test.body))
+		is.NoErr(err)
+		r.Header.Set("Authorization", "Bearer "+raw)
+		r.Header.Set("Idempotency-Key", "evt_1")
+		answer, err := http.DefaultClient.Do(r)
+		is.NoErr(err)
+		var told struct {
+			Error struct{ Message, Code string }
+		}
+		is.NoErr(errors.Join(json.NewDecoder(answer.Body).Decode(&told), answer.Body.Close()))
+		is.Equal(answer.StatusCode, http.StatusBadRequest)
+		is.Equal(told.Error.Code, "invalid_request")
+		says(t, told.Error.Message, test.want)
+	}
+	is.Equal(d.Admin("credit", "lots", "--user", "alice", "--json"), "[]\n")
+}
+
 // A key does what its scopes say, until it is revoked or has expired; without one there is nothing.
 func TestOperatorKeysOverHTTP(t *testing.T) {
 	t.Parallel()

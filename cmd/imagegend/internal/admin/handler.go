@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -74,8 +75,14 @@ func NewServer(s Service) *http.Server {
 // who may call, so nothing is prepared.
 func newHandler(s Service) http.Handler {
 	mux := http.NewServeMux()
-	register(calls{mux, func(*http.Request, any) error { return nil }, refuseCommand}, s)
+	register(calls{mux, misunderstood, func(*http.Request, any) error { return nil }, refuseCommand}, s)
 	return mux
+}
+
+// misunderstood is the error for a body that a command has sent and this server cannot read: they are of different
+// versions.
+func misunderstood(_ string, _ any, why error) error {
+	return fmt.Errorf("the running server does not understand the command: %w", why)
 }
 
 // refuseCommand sends an error to a command, as text that it prints. Only the failure of the disk keeps its type.
@@ -87,6 +94,8 @@ func refuseCommand(w http.ResponseWriter, status int, err error) {
 // differ in what surrounds them.
 type calls struct {
 	*http.ServeMux
+	// Puts into words why the body of a call cannot be read. in points to an empty In of handle.
+	misread func(name string, in any, why error) error
 	// Fills in what the request says outside of its body, or refuses it. in points to the In of handle.
 	prepare func(r *http.Request, in any) error
 	refuse  func(w http.ResponseWriter, status int, err error) // sends an error; status is a proposal
@@ -133,12 +142,9 @@ func register(mux calls, s Service) {
 func handle[In, Out any](mux calls, name string, f func(context.Context, In) (Out, error)) {
 	mux.HandleFunc("POST /"+name, func(w http.ResponseWriter, r *http.Request) {
 		var in In
-		d := json.NewDecoder(r.Body)
-		// A newer command may say more: refuse it rather than carry out a part.
-		d.DisallowUnknownFields()
-		err := d.Decode(&in)
+		err := decode(r.Body, &in)
 		if err != nil {
-			err = fmt.Errorf("the running server does not understand the command: %w", err)
+			err = mux.misread(name, new(In), err)
 		} else {
 			err = mux.prepare(r, &in)
 		}
@@ -153,6 +159,20 @@ func handle[In, Out any](mux calls, name string, f func(context.Context, In) (Ou
 		}
 		answer(w, http.StatusOK, out)
 	})
+}
+
+// decode reads a body that is one value and nothing else. A newer command may say more: that is refused rather than
+// carried out in part.
+func decode(body io.Reader, in any) error {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(in); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("something follows it")
+	}
+	return nil
 }
 
 // answer sends a status and a body as JSON.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -56,7 +57,7 @@ type Ops struct {
 // The audit trail names the key, and the log has a line for each request.
 func (o *Ops) Handler() http.Handler {
 	mux := http.NewServeMux()
-	register(calls{mux, withReference, refuseOps}, o.Service)
+	register(calls{mux, example, withReference, refuseOps}, o.Service)
 	next := http.StripPrefix(strings.TrimSuffix(OpsPath, "/"), mux)
 	return o.Guard(func(r *http.Request) (account.Scope, string, bool) {
 		name := strings.TrimPrefix(r.URL.Path, OpsPath)
@@ -103,6 +104,15 @@ func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string
 		o.Log.InfoContext(r.Context(), "request", "method", r.Method, "route", route, "status", seen.status, "bytes", seen.bytes,
 			"duration_ms", float64(time.Since(began).Microseconds())/1000, "address", address, "key_id", string(k.ID))
 	})
+}
+
+// example is the error for a body that cannot be read. It shows a program's author what the call takes.
+func example(name string, in any, why error) error {
+	form, err := json.Marshal(in)
+	if err != nil {
+		return why
+	}
+	return fmt.Errorf("the body of %s is JSON such as %s: %s", name, form, strings.TrimPrefix(why.Error(), "json: "))
 }
 
 // bearer returns the raw key of a request; "" if there is none.
