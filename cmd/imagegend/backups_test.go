@@ -41,6 +41,22 @@ func TestScheduledBackups(t *testing.T) {
 	says(t, stderr, "restored")
 }
 
+// Nothing is restored to where no command would use it.
+func TestRestoreWhereEverybodyCanWrite(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	archive, wide := filepath.Join(t.TempDir(), "b.tar"), filepath.Join(t.TempDir(), "wide")
+	daemontest.Start(t, daemontest.Options{}).Admin("backup", archive)
+	is.NoErr(os.Mkdir(wide, 0o700))
+	is.NoErr(os.Chmod(wide, 0o777))
+	_, stderr, status := command(t, t.TempDir(), nil, "restore", archive, "--data-dir", wide)
+	is.Equal(status, 1)
+	says(t, stderr, "nothing was restored: everybody can change the data directory", "chmod 700")
+	left, err := os.ReadDir(wide)
+	is.NoErr(err)
+	is.Equal(len(left), 0)
+}
+
 // Backups go to a bucket too. While it is away the service runs and warns; each can be restored from there.
 func TestScheduledBackupsInABucket(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
@@ -168,6 +169,10 @@ func (a *app) restore() *cobra.Command {
 			}
 			defer f.Close()
 			r = f
+		}
+		// No command would use what is restored there.
+		if err := private.CheckDir(a.settings.DataDir); err != nil {
+			return fmt.Errorf("nothing was restored: %w", err)
 		}
 		if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
