@@ -191,6 +191,13 @@ func TestGenerateLeavesNoTrace(t *testing.T) {
 
 // What the service refuses is said so that one knows what to do.
 func TestGenerateRefused(t *testing.T) {
+	limited := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodPost {
+			w.WriteHeader(http.StatusPaymentRequired)
+			io.WriteString(w, `{"error":{"code":"insufficientCredits","message":"the API key \"k\" is limited to 1 credits a day"}}`)
+		}
+		return r.Method == http.MethodPost
+	}
 	noModels := func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/api/v1/models" {
 			io.WriteString(w, `{"object":"list","data":[]}`)
@@ -208,6 +215,7 @@ func TestGenerateRefused(t *testing.T) {
 		{"an address with the path of the API", nil, "/api/v1", nil, []string{"/api/v1; --url is its address without /api/v1"}},
 		{"a key that is not valid", nil, "", []string{"--api-key", "img_live_wrong"}, []string{"imagegend key create --user NAME"}},
 		{"too few credits", nil, "", []string{"--n", "4", "--quality", "medium"}, []string{"costs 16; it has 10;", "imagegend credit grant --user NAME N"}},
+		{"a key at its limit", limited, "", nil, []string{"is limited to 1 credits a day;", "changes what a key may use with imagegend key limit"}},
 		{"no models", noModels, "", nil, []string{"the service has no models"}},
 	}
 	for _, test := range tests {

@@ -106,7 +106,7 @@ func explain(err error) error {
 	case e.Code == imagegen.CodeInvalidKey || e.Code == imagegen.CodeExpiredKey:
 		return errors.New(e.Message + "; imagegend key create --user NAME makes another")
 	case e.Code == imagegen.CodeInsufficientCredits:
-		return errors.New(e.Message + "; an operator adds some with imagegend credit grant --user NAME N")
+		return errors.New(e.Message + "; an operator adds some with imagegend credit grant --user NAME N, or changes what a key may use with imagegend key limit")
 	}
 	return errors.New(e.Message)
 }

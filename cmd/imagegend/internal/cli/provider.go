@@ -153,6 +153,8 @@ func (c *check) state() string {
 		return "NOT READY: " + c.Problem
 	case c.Doubt != "":
 		return "answers; model not confirmable: " + c.Doubt
+	case c.unasked && c.Retired:
+		return "retired; its upstream was not asked"
 	case c.unasked:
 		return "on offer; its upstream was not asked"
 	case c.probe == nil:

@@ -159,6 +159,15 @@ func TestProviderCheckOfTestPictures(t *testing.T) {
 	is.True(strings.HasPrefix(got.stdout, "fake-1 by fake\n"))
 }
 
+// A retired model is not told to be on offer.
+func TestValidateOfARetiredModel(t *testing.T) {
+	is := is.New(t)
+	modelsFile(t, "models:\n  - {id: old, provider: {type: fake}, credits: {1K: 1}, retired: true}\n")
+	got := imagegend(t, nil, "config", "validate")
+	is.Equal(got.code, cli.ExitOK)
+	says(t, got.stdout, "fake: retired; its upstream was not asked")
+}
+
 // An upstream that is not there is told so, and all upstreams are asked.
 func TestProviderCheckUnreachable(t *testing.T) {
 	is := is.New(t)

@@ -229,7 +229,7 @@ func TestMain(m *testing.M) {
 
 func TestMisspeltVariables(t *testing.T) {
 	is := is.New(t)
-	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "", "IMAGEGEND_API_KEY": "x",
+	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "", "IMAGEGEND_API_KEY": "x", "IMAGEGEND_OPS_KEY": "x",
 		"IMAGEGEND_SERVICE_HOST": "10.0.0.1", "IMAGEGEND_PORT": "tcp://10.0.0.1:80", "DATA_DIR": "x"}, "version")
 	is.Equal(got.code, cli.ExitOK)
 	is.Equal(got.stderr, "imagegend: the environment variable IMAGEGEND_DATADIR is not a setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")

@@ -16,6 +16,7 @@ func Misspelt(environ []string) (warnings []string) {
 		// The flag --config is no setting, and has a variable too.
 		known = append(known, EnvName(setting))
 	}
+	known = append(known, envPrefix+"OPS_KEY", envPrefix+"OPS_URL") // of programs with an operator key, as the documents have them
 	for _, entry := range environ {
 		variable, _, _ := strings.Cut(entry, "=")
 		meant := nearest.Name(variable, known)
