@@ -200,7 +200,7 @@ func (e *Engine) mayReplace(ctx context.Context, former, next *catalog) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	needs, err := e.neededModels(ctx)
+	needs, err := e.neededModels(ctx, func(imagegen.Record) bool { return true })
 	if err != nil {
 		return fmt.Errorf("imagegen: it could not be determined whether accepted work needs model %q unchanged: %w", lost[0].Model, err)
 	}
@@ -225,8 +225,21 @@ func (c *catalog) missingFrom(next *catalog) (lost []*ModelInUseError) {
 	return lost
 }
 
-// neededModels counts, by model, the generations for which there may be another attempt.
-func (e *Engine) neededModels(ctx context.Context) (map[string]int, error) {
+// Stranded counts, by model, the accepted generations that this engine cannot make: it does not
+// have their model, or not the upstream that has begun their job. They wait for an engine that can,
+// and are refunded at Config.MaxAge. [errors.ErrUnsupported]: the Store is no
+// [imagegen.Inspector].
+func (e *Engine) Stranded(ctx context.Context) (map[string]int, error) {
+	entries := e.catalogs.current.Load().entries
+	return e.neededModels(ctx, func(r imagegen.Record) bool {
+		m, has := entries[r.Model]
+		return !has || !m.resumes(r)
+	})
+}
+
+// neededModels counts, by model, the generations that count and for which there may be another
+// attempt.
+func (e *Engine) neededModels(ctx context.Context, counts func(imagegen.Record) bool) (map[string]int, error) {
 	const page = 1000
 	needs := make(map[string]int)
 	var after imagegen.GenerationID
@@ -236,7 +249,8 @@ func (e *Engine) neededModels(ctx context.Context) (map[string]int, error) {
 			return nil, err
 		}
 		for _, r := range records {
-			if r.Async && r.State != imagegen.StateSettling { // synchronous work holds its provider, and is not tried again
+			// Synchronous work holds its provider, and is not tried again.
+			if r.Async && r.State != imagegen.StateSettling && counts(r) {
 				needs[r.Model]++
 			}
 			after = r.ID

@@ -198,6 +198,32 @@ func TestJobOfTheSameUpstream(t *testing.T) {
 	}
 }
 
+// What an engine cannot make, since it was started with other models, is told.
+func TestStranded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if r.Prompt != "hold" || r.SaveJob(ctx, []byte("job 7")) == nil {
+				<-ctx.Done()
+			}
+		}}
+		h := start(t, p, func(c *engine.Config) { c.Models = []engine.Model{offered("m", p, 1, "a"), offered("gone", p, 1)} })
+		stranded := func() map[string]int {
+			t.Helper()
+			got, err := h.engine.Stranded(t.Context())
+			h.is.NoErr(err)
+			return got
+		}
+		h.queued(imagegen.GenerateRequest{Model: "gone"})
+		h.queued(imagegen.GenerateRequest{Model: "m", Prompt: "hold"})
+		synctest.Wait()
+		h.is.Equal(stranded(), map[string]int{})
+		h.stopNow(h.engine)
+		h.cfg.Models = []engine.Model{offered("m", p, 1, "b")}
+		h.restart()
+		h.is.Equal(stranded(), map[string]int{"gone": 1, "m": 1})
+	})
+}
+
 // However models come and go while they are asked for, what was accepted is made.
 func TestModelsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -237,6 +237,7 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	}
 	d.noteStart(ctx)
 	d.announce(welcome)
+	d.warnOfStranded(ctx)
 	d.backups.start(ctx, local)
 	return nil
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,4 +55,17 @@ func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 		}
 	}
 	d.note(ctx, account.ActServeReload, account.TrailDone, fmt.Sprintf("changed=%q", news))
+}
+
+// warnOfStranded names the models of accepted work that this process cannot make: unlike a reload, a start takes any
+// models. The service works without the answer.
+func (d *daemon) warnOfStranded(ctx context.Context) {
+	stranded, err := d.engine.Stranded(ctx)
+	if err != nil {
+		d.log.Warn("it could not be determined which models accepted work needs", "error", err)
+	}
+	for _, model := range slices.Sorted(maps.Keys(stranded)) {
+		d.log.Warn("accepted work waits for a model that is not offered, or for its former upstream: offer it again, retired if it is not for callers, or "+
+			"the work is refunded 24 hours after it was accepted", "model", model, "generations", stranded[model])
+	}
 }
