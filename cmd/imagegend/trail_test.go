@@ -32,8 +32,8 @@ func TestTrail(t *testing.T) {
 	is.NoErr(err)
 	d := daemontest.Start(t, daemontest.Options{})
 	d.Admin("user", "create", "alice", "--credits", "5")
-	_, _, status := d.Command("user", "create", "alice")
-	is.Equal(status, 1)
+	_, _, failed := d.Command("user", "create", "alice")
+	is.Equal(failed, 1)
 	d.Terminate(10 * time.Second)
 	d.Admin("credit", "grant", "--user", "alice", "7", "--ref", "r")
 	d.Admin("credit", "grant", "--user", "alice", "7", "--ref", "r") // changes nothing
@@ -60,6 +60,9 @@ func TestTrail(t *testing.T) {
 	is.Equal(len(trail(t, d, "--actor", "command:"+self.Username, "--limit", "2")), 2)
 	is.Equal(len(trail(t, d, "--actor", "mallory")), 0)
 	says(t, d.Admin("trail", "--act", "credit.grant"), "SEQ", "OUTCOME", "alice", "balance=5", `balance=12 credits=7 ref=r`, "done")
+	_, stderr, status := d.Command("trail", "--act", "credits")
+	is.Equal(status, 0)
+	says(t, stderr, "no row fits")
 	for _, since := range []string{"yesterday", "-1h", "2030-13-01T00:00:00Z"} {
 		_, stderr, status := d.Command("trail", "--since", since)
 		is.Equal(status, 2)

@@ -42,8 +42,17 @@ func (a *app) trail() *cobra.Command {
 		if *asJSON {
 			show, flush = a.trailLines()
 		}
-		if err := eachTrailRow(cmd.Context(), s, q, limit, show); err != nil {
+		none := true
+		err := eachTrailRow(cmd.Context(), s, q, limit, func(r admin.TrailRow) error {
+			none = false
+			return show(r)
+		})
+		if err != nil {
 			return err
+		}
+		// An empty table says that nothing happened, and a misspelt act or name looks the same.
+		if none && q.Actor+q.Act+q.Target != "" {
+			fmt.Fprintln(a.stderr, "no row fits; imagegend trail without flags shows how acts, actors and targets are written")
 		}
 		return flush()
 	})
