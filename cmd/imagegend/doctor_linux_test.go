@@ -1,6 +1,8 @@
 package main_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/matryer/is"
@@ -21,4 +23,30 @@ func TestDoctorOfTheDisk(t *testing.T) {
 		findings["disk"].finds(t, want.State, want.Detail, want.Remedy)
 		is.New(t).Equal(findings["directory"].State, "ok")
 	}
+}
+
+// A service that was once started as root has left what its own user cannot use.
+func TestDoctorOfFilesOfAnotherUser(t *testing.T) {
+	is, p := is.New(t), newPatient(t)
+	p.born(0)
+	made := filepath.Join(p.data, "images", "0a3")
+	is.NoErr(os.Mkdir(made, 0o700))
+	findings, _, _ := doctor(t, p.dir, nil, "--models", "fake", "--data-dir", "data", "--addr", "127.0.0.1:0")
+	is.Equal(findings["directory"].State, "ok")
+	if err := os.Chown(made, 65534, 65534); err != nil {
+		t.Skipf("no file can be given away: %v", err)
+	}
+	findings, _, _ = doctor(t, p.dir, nil, "--models", "fake", "--data-dir", "data", "--addr", "127.0.0.1:0")
+	findings["directory"].finds(t, "warn", "data/images/0a3 belongs to another user", "chown -R --reference=data data")
+}
+
+// Whoever starts the service as root in the directory of another user is told what will come of it.
+func TestServeInTheDirectoryOfAnotherUser(t *testing.T) {
+	p := newPatient(t)
+	p.born(0)
+	if err := os.Chown(p.data, 65534, 65534); err != nil {
+		t.Skipf("no directory can be given away: %v", err)
+	}
+	d := p.serve()
+	says(t, d.Output(), "the data directory belongs to another user")
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -180,6 +181,9 @@ func (d *daemon) open(ctx context.Context) (err error) {
 	}
 	if d.node, err = openNode(ctx, d.options.Settings, d.offered, d.backups.Warnings, d.log, d.observer()); err != nil {
 		return err
+	}
+	if err := private.CheckOwn(d.options.DataDir); err != nil {
+		d.log.Warn("the data directory belongs to another user, who cannot use what this process writes there; run as that user", "data_dir", d.options.DataDir)
 	}
 	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time { return d.backups.State().Last.At }})
 	d.models, err = d.engine.Models(ctx)

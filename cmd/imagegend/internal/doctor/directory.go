@@ -35,7 +35,8 @@ func Directory(dir string) (f Finding, there bool) {
 	return modes(f, dir, info), true
 }
 
-// modes looks at who else may read the database and enter the directory, and at whose the directory is. It reports the
+// modes looks at who else may read the database and enter the directory, and at whose the directory and what is in it
+// are. It reports the
 // first of these that is wrong.
 func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	if !private.HasModes {
@@ -51,6 +52,10 @@ func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	}
 	if err := private.CheckOwn(dir); err != nil {
 		return f.says("%s: %v", dir, err).but("run the service and its commands as the user whose it is")
+	}
+	// A service that somebody started as root has made files that the service's own user cannot use.
+	if path := private.Foreign(filepath.Join(dir, "images")); path != "" {
+		return f.says("%s belongs to another user, and the images in it cannot be used", path).but("as root, run chown -R --reference=" + shell.Quote(dir) + " " + shell.Quote(dir))
 	}
 	return f
 }

@@ -21,6 +21,13 @@ func own(info fs.FileInfo) bool {
 	return ok && (s.Uid == 0 || int(s.Uid) == os.Geteuid())
 }
 
+// sameOwner reports whether two files belong to the same user.
+func sameOwner(a, b fs.FileInfo) bool {
+	one, ok := a.Sys().(*syscall.Stat_t)
+	other, also := b.Sys().(*syscall.Stat_t)
+	return !ok || !also || one.Uid == other.Uid
+}
+
 // Lock locks a directory against other processes that call Lock, until release or the end of the process, however it
 // ends. It does not wait: ErrLocked if the lock is taken, also within this process. The file .lock stays.
 func Lock(dir string) (release func() error, err error) {

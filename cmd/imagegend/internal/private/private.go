@@ -107,3 +107,19 @@ func CheckOwn(path string) error {
 	}
 	return nil
 }
+
+// Foreign returns an entry of a directory that belongs to another user than the directory itself; "" if there is none,
+// or if it cannot be told.
+func Foreign(dir string) string {
+	whose, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && !sameOwner(info, whose) {
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return ""
+}
