@@ -40,6 +40,8 @@ func TestSignInByOIDC(t *testing.T) {
 
 // Settings that do not go together are refused at the start, and name what is missing.
 func TestOIDCSettings(t *testing.T) {
+	empty := filepath.Join(t.TempDir(), "empty")
+	is.New(t).NoErr(os.WriteFile(empty, nil, 0o600))
 	for _, test := range []struct {
 		args []string
 		want string
@@ -49,6 +51,7 @@ func TestOIDCSettings(t *testing.T) {
 		{[]string{"--oidc-issuer", "http://id.example.com", "--oidc-client-id", "x"}, "https://id.example.com"},
 		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-role-claim", "groups"}, "--oidc-operators"},
 		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", "gone"}, "--oidc-secret-file"},
+		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", empty}, "is empty"},
 	} {
 		d := daemontest.Launch(t, daemontest.Options{Args: test.args})
 		is.New(t).Equal(d.Wait(drainLimit), 1)

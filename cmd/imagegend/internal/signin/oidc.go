@@ -6,6 +6,7 @@ package signin
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -57,6 +58,10 @@ func secretOf(s config.SignIn) (imagegen.Secret, error) {
 	line, err := private.ReadLine(s.OIDCSecretFile, maxSecret)
 	if err != nil {
 		return "", fmt.Errorf("the file of --oidc-secret-file cannot be used: %w", err)
+	}
+	// Without a secret the provider would refuse each sign-in, and nobody here would know why.
+	if strings.TrimSpace(line) == "" {
+		return "", errors.New("the first line of the file of --oidc-secret-file is empty; write the secret there, or leave the setting out for a public client")
 	}
 	return imagegen.Secret(line), nil
 }
