@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -230,4 +231,16 @@ func TestGenerateRefused(t *testing.T) {
 			says(t, got.stderr, test.want...)
 		})
 	}
+}
+
+// A certificate of one's own is told as such, and not as a service that does not run.
+func TestGenerateWithoutTrust(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	got := imagegend(t, nil, "generate", "fox", "--url", s.URL, "--api-key", "x")
+	is.New(t).Equal(got.code, cli.ExitError)
+	says(t, got.stderr, "the certificate of "+s.URL+" is not trusted", "$SSL_CERT_FILE")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,7 +14,10 @@ import (
 // unreachable explains why the first call failed. Nothing was charged, and the address is the likely cause.
 func (a *app) unreachable(err error) error {
 	e, ok := errors.AsType[*imagegen.Error](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
+	case ok && untrusted:
+		return fmt.Errorf("the certificate of %s is not trusted: %w; have this system trust it, or name its file in $SSL_CERT_FILE", a.settings.URL, e.Err)
 	// An error that the service sent has no Err; package client sets it when the connection failed.
 	case ok && e.Err != nil:
 		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
