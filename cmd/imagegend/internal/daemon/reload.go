@@ -65,7 +65,7 @@ func (d *daemon) warnOfStranded(ctx context.Context) {
 		d.log.Warn("it could not be determined which models accepted work needs", "error", err)
 	}
 	for _, model := range slices.Sorted(maps.Keys(stranded)) {
-		d.log.Warn("accepted work waits for a model that is not offered, or for its former upstream: offer it again, retired if it is not for callers, or "+
+		d.log.Warn("accepted work waits for a model that is not offered here, or for its former upstream: offer it again, retired if it is not for callers, or "+
 			"the work is refunded 24 hours after it was accepted", "model", model, "generations", stranded[model])
 	}
 }
