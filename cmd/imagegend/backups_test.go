@@ -108,7 +108,7 @@ func TestBackupsBelongElsewhere(t *testing.T) {
 		says(t, d.Output(), "lies in the data directory", "--backup-to")
 	}
 	d := daemontest.Launch(t, daemontest.Options{Args: []string{"--backup-to", "s3://bucket?endpont=x"}})
-	is.Equal(d.Wait(drainLimit), 1)
+	is.Equal(d.Wait(drainLimit), 2)
 	says(t, d.Output(), "--backup-to", "there is no parameter endpont")
 
 	other := filepath.Join(t.TempDir(), "backups")

@@ -136,7 +136,7 @@ var ofLifecycle = []mutant{
 		file: "imagegen/state.go", in: "Purge.apply",
 		edit: replace(`r.State, r.Images, r.Failure, r.Balance = StateErased, nil, nil, nil`,
 			`r.State, r.Images, r.Failure, r.Balance, r.Dispute = StateErased, nil, nil, nil, ""`),
-		catcher: by(root, "TestDisputeOfWhatWasErased")},
+		catcher: by(core, "TestDisputeOfWhatWasErased")},
 	{name: "resumed-for-ever", breaks: "a job that kills whoever resumes it is given up",
 		file: "imagegen/engine/recover.go", in: "Engine.recoverProcessing",
 		edit:    never(`r.Resumptions >= maxResumptions`),

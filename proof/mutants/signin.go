@@ -13,7 +13,7 @@ var ofSignIn = []mutant{
 	{name: "copied-passkey", breaks: "a passkey whose count does not rise is refused",
 		file: "imagegen/account/passkey.go", in: "Passkey.UsedAgain",
 		edit:    never(`uses <= p.Uses`),
-		catcher: by(memory, "TestPasskeys")},
+		catcher: by(memory, "TestLogins/PasskeyUsed")},
 	{name: "password-alone", breaks: "who has a passkey is asked for it, by whatever way they sign in",
 		file: "imagegen/console/admit.go", in: "page.admit",
 		edit:    replace(`len(have) == 0`, `len(have) == 0 || e.confirmed.IsZero()`),
