@@ -29,7 +29,7 @@ var ofRefusals = []mutant{
 		catcher: by(service, "TestKeyThatIsRevokedMeanwhile")},
 	{name: "bodies-without-limit", breaks: "the bodies in memory are bounded",
 		file: "imagegen/httpapi/internal/serving/limits.go", in: "Holding.Take",
-		edit:    replace(`h.shares.Take(h.user, growth*n)`, `h.shares.Take(h.key, 0*n)`),
+		edit:    replace(`h.shares.Take(h.user, growth*n)`, `h.shares.Take(h.user, 0*n)`),
 		catcher: by(service, "TestBodiesInMemory")},
 	{name: "page-held-whole", breaks: "a page that nobody reads is not held in memory",
 		file: "imagegen/httpapi/list.go", in: "api.generations",
