@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -167,27 +168,29 @@ func testReservationErased(s *store) {
 
 // Of several that race for a key, one gets it, and the others are told which.
 func testReservationRace(s *store) {
-	const callers = 32
-	var (
-		wg      sync.WaitGroup
-		created atomic.Int32
-		holders [callers]imagegen.GenerationID
-	)
-	for n := range callers {
-		wg.Go(func() {
-			r, err := s.Create(s.t.Context(), recordNo(n+1, withKey("k")), aMinute)
-			if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
-				r = held.Record
-			} else if err == nil {
-				created.Add(1)
-			}
-			holders[n] = r.ID
-		})
-	}
-	wg.Wait()
-	s.is.Equal(created.Load(), int32(1))
-	for _, id := range holders {
-		s.is.Equal(id, holders[0])
+	const rounds, callers = 16, 32 // two processes rarely meet within one round
+	for round := range rounds {
+		var (
+			wg      sync.WaitGroup
+			created atomic.Int32
+			holders [callers]imagegen.GenerationID
+		)
+		for n := range callers {
+			wg.Go(func() {
+				r, err := s.Create(s.t.Context(), recordNo(round*callers+n+1, withKey(fmt.Sprint("k", round))), aMinute)
+				if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+					r = held.Record
+				} else if err == nil {
+					created.Add(1)
+				}
+				holders[n] = r.ID
+			})
+		}
+		wg.Wait()
+		s.is.Equal(created.Load(), int32(1))
+		for _, id := range holders {
+			s.is.Equal(id, holders[0])
+		}
 	}
 }
 
