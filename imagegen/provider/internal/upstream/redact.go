@@ -3,6 +3,8 @@ package upstream
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -60,8 +62,21 @@ func redact(s string, secret imagegen.Secret) string {
 		return s
 	}
 	s = strings.ReplaceAll(s, key, stead)
+	if strings.Contains(s, `\`) {
+		s = escaped(key).ReplaceAllLiteralString(s, stead)
+	}
 	for n := len(key) - 1; n >= recognisable; n-- {
 		s = strings.ReplaceAll(s, key[:n]+cutOff, stead+cutOff)
 	}
 	return s
+}
+
+// escaped matches a key as it may stand in raw JSON, where encoders write some characters behind a backslash or by their
+// number: a slash, or what HTML gives a meaning to.
+func escaped(key string) *regexp.Regexp {
+	var pattern strings.Builder
+	for _, c := range key {
+		fmt.Fprintf(&pattern, `(?:\\?%s|\\u(?i:%04x))`, regexp.QuoteMeta(string(c)), c)
+	}
+	return regexp.MustCompile(pattern.String())
 }

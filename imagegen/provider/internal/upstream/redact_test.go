@@ -3,6 +3,9 @@ package upstream_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -43,6 +46,30 @@ func TestRedacted(t *testing.T) {
 					is.Equal(same, status) // what decides by the status still can
 				}
 			}
+		})
+	}
+}
+
+// An answer that is no success is quoted as it came, and JSON has several ways to write a key.
+func TestRedactedInRawJSON(t *testing.T) {
+	const key = "K/y+0123456789=="
+	for name, body := range map[string]string{
+		"as it is":      `{"error":"no K/y+0123456789=="}`,
+		"a slash":       `{"error":"no K\/y+0123456789=="}`,
+		"numbers":       `{"error":"no K/y\u002B0123456789\u003d\u003d"}`,
+		"both together": `{"error":"no K\/y\u002b0123456789\u003D="}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusUnauthorized)
+				io.WriteString(w, body)
+			}))
+			defer s.Close()
+			c, err := upstream.New(upstream.Options{BaseURL: s.URL, Key: key, Private: true})
+			is.NoErr(err)
+			_, err = c.Do(t.Context(), http.MethodGet, "/", nil)
+			is.True(strings.Contains(err.Error(), `{"error":"no [redacted]"}`))
 		})
 	}
 }
