@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,8 @@ type Config struct {
 	Input, EditInput map[string]any
 
 	// Form says which requests are sent as multipart forms instead of JSON. Each name in Input then becomes a field,
-	// and a list becomes several fields of that name; references and masks are files.
+	// and a list becomes several fields of that name; references and masks are files, and must be the whole value of a
+	// field or an element of its list.
 	Form Form
 
 	// Encoding is how references and masks are written in JSON.
@@ -141,7 +143,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	p := &Provider{config: c}
-	err := p.fillers()
+	err := cmp.Or(p.fillers(), c.checkForm())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -175,6 +177,37 @@ func (p *Provider) fillers() (err error) {
 	return nil
 }
 
+// checkForm refuses an input in which a file would be deep within the value of a form's field. That value is JSON, which
+// can hold no file: the reference would be dropped.
+func (c Config) checkForm() error {
+	if c.Form == FormNever || c.Upload.Path != "" {
+		return nil
+	}
+	input := c.Input
+	if c.EditInput != nil {
+		input = c.EditInput
+	}
+	for name, value := range input {
+		if tooDeep(value) {
+			return fmt.Errorf("the option Form: the field %q has a reference or a mask deep within it; in a form it must be the whole value, or an element of a list", name)
+		}
+	}
+	return nil
+}
+
+// tooDeep reports whether a file would be in the value of a field and be neither the value nor an element of it.
+func tooDeep(value any) bool {
+	list, ok := value.([]any)
+	if !ok {
+		_, text := value.(string)
+		return !text && template.HoldsFile(value)
+	}
+	return slices.ContainsFunc(list, func(element any) bool {
+		_, text := element.(string)
+		return template.HoldsFile(element) && (!text || element == template.References) // a list within the list
+	})
+}
+
 // capabilities are those by the configuration alone, without the options that inputs have a place for.
 func (c Config) capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
@@ -206,12 +239,30 @@ func (c Config) check() error {
 	case c.Form > FormAlways || c.Encoding > Base64:
 		return errors.New("the option Form or Encoding has an unknown value")
 	}
+	if err := c.checkPaths(); err != nil {
+		return err
+	}
 	for status := range c.Statuses {
 		if status < 300 || status > 599 {
 			return fmt.Errorf("the option Statuses holds %d; it can be from 300 to 599", status)
 		}
 	}
 	return cmp.Or(c.Upload.check(), c.checkHeaders())
+}
+
+// answerPath matches what Config.Images describes. Other notations, such as data[0].url or $.data[*].url, would match nothing in
+// any answer, and each call would be paid for in vain.
+var answerPath = regexp.MustCompile(`^(\[\]|[^.$*\[\]][^.*\[\]]*)(\[\]|\.[^.*\[\]]+)*$`)
+
+func (c Config) checkPaths() error {
+	for option, paths := range map[string][]string{"Images": c.Images, "Errors": c.Errors, "Upload": {cmp.Or(c.Upload.Address, "url")}} {
+		for _, p := range paths {
+			if !answerPath.MatchString(p) {
+				return fmt.Errorf("the option %s holds the path %q; join names by dots, and write [] behind the name of a list, as in data[].b64_json", option, p)
+			}
+		}
+	}
+	return nil
 }
 
 // own are the headers that Headers must not have, because the provider or net/http sets them.

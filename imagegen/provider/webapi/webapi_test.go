@@ -290,6 +290,15 @@ func TestNewRefuses(t *testing.T) {
 			c.EditInput = map[string]any{"prompt": "{{prompt}}"}
 			delete(c.Input, "pictures")
 		},
+		`path "data[0].b64"`:       func(c *webapi.Config) { c.Images = []string{"data[0].b64"} },
+		`path "$.data[].b64"`:      func(c *webapi.Config) { c.Images = []string{"$.data[].b64"} },
+		`path "data[*].b64"`:       func(c *webapi.Config) { c.Images = []string{"data[*].b64"} },
+		`Errors holds the path ""`: func(c *webapi.Config) { c.Errors = []string{""} },
+		`path "data..url"`:         func(c *webapi.Config) { c.Upload = webapi.Upload{Path: "/files", Address: "data..url"} },
+		`field "pictures" has`:     func(c *webapi.Config) { c.Form = webapi.FormEdits },
+		`field "all" has`: func(c *webapi.Config) {
+			c.Form, c.Input = webapi.FormAlways, map[string]any{"prompt": "{{prompt}}", "n": "{{n}}", "ratio": "{{ratio}}", "all": []any{"{{references}}"}}
+		},
 		"needs a Path":            func(c *webapi.Config) { c.Upload.Address = "url" },
 		"such as /files":          func(c *webapi.Config) { c.Upload = webapi.Upload{Path: "files", Address: "url"} },
 		"Input has no {{prompt}}": func(c *webapi.Config) { delete(c.Input, "prompt") },

@@ -169,7 +169,7 @@ headers: {X-Title: us}
 path: /draw
 edit_path: /edit
 input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", f: "{{format}}"}
-edit_input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", f: "{{format}}", r: [{u: "{{each_reference}}"}]}
+edit_input: {p: "{{prompt}}", s: "{{size}}", n: "{{n}}", f: "{{format}}", r: ["{{each_reference}}"]}
 form: edits
 encoding: base64
 ` + rules + `

@@ -188,6 +188,19 @@ func holdsEach(v any) bool {
 	return false
 }
 
+// HoldsFile reports whether a value within v is a placeholder of a reference or a mask.
+func HoldsFile(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return slices.Contains([]string{Reference, References, Each, Mask, WhiteMask}, v)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), HoldsFile)
+	case []any:
+		return slices.ContainsFunc(v, HoldsFile)
+	}
+	return false
+}
+
 // fillText is fill for a string. A text around a placeholder without a value stays, and the placeholder becomes "".
 func (v values) fillText(s string) (any, bool) {
 	if slices.Contains(known, s) {
