@@ -12,16 +12,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// kept are the fields that Input cannot set: with other values, the images would not be what was asked for.
+// kept are the fields that Input cannot set: with other values, the images would not be what was asked for. With
+// save_images, a grid of all pictures comes before them (modules/processing.py, process_images_inner).
 var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode", "enable_hr", "hr_resize_x",
-	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "firstphase_width", "firstphase_height",
+	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "save_images", "firstphase_width", "firstphase_height",
 	"mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
 // extra reads Input. A prompt in it must contain the placeholder of the request's prompt.
 func (c Config) extra() (*template.Part, error) {
 	for name, value := range c.Input {
 		if slices.Contains(kept, name) {
-			return nil, fmt.Errorf("the option Input sets %s, which depends on what is asked for", name)
+			return nil, fmt.Errorf("the option Input sets %s; the images would then not be what is asked for", name)
 		}
 		if text, _ := value.(string); name == "prompt" && !strings.Contains(text, template.Prompt) {
 			return nil, fmt.Errorf("the option Input sets prompt to a text without %s", template.Prompt)
@@ -40,6 +41,20 @@ func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size 
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, err
 	}
-	maps.Copy(all, extra.Fill(r, size, d.Base64))
+	own := extra.Fill(r, size, d.Base64)
+	if settings, ok := own["override_settings"].(map[string]any); ok {
+		q.keepSettings(settings)
+	}
+	maps.Copy(all, own)
 	return all, nil
+}
+
+// keepSettings adds to other settings those that they do not have: with a setting of its own beside it, the configured
+// checkpoint is still the one that draws.
+func (q parameters) keepSettings(others map[string]any) {
+	for name, value := range q.Settings {
+		if _, set := others[name]; !set {
+			others[name] = value
+		}
+	}
 }

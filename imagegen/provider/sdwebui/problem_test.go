@@ -103,6 +103,7 @@ func TestNew(t *testing.T) {
 		"ReferenceDenoising": {ReferenceDenoising: -1},
 		"belong together":    {User: "operator"},
 		"Input sets width":   {Input: map[string]any{"width": 64}},
+		"sets save_images":   {Input: map[string]any{"save_images": true}},
 		"without {{prompt}}": {Input: map[string]any{"prompt": "a dog"}},
 		"{{chance}}":         {Input: map[string]any{"seed": "{{chance}}"}},
 		"colon":              {User: "a:b", Password: "c"},

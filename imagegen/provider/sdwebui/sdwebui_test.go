@@ -90,6 +90,13 @@ func TestWhatIsSent(t *testing.T) {
 				"alwayson_scripts": map[string]any{"controlnet": map[string]any{"args": []any{map[string]any{
 					"image": base64.StdEncoding.EncodeToString([]byte("RIFF")), "module": "canny", "resize_mode": "1024x1024"}}}}},
 		},
+		"with another setting": {
+			change: func(c *sdwebui.Config) {
+				c.Checkpoint, c.Input = "sdxl", map[string]any{"override_settings": map[string]any{"CLIP_stop_at_last_layers": 2}}
+			},
+			path: "/sdapi/v1/txt2img",
+			want: map[string]any{"override_settings": map[string]any{"CLIP_stop_at_last_layers": 2.0, "sd_model_checkpoint": "sdxl"}},
+		},
 		"after a reference": {
 			request: func(r *imagegen.ProviderRequest) {
 				r.N, r.Tier, r.Ratio, r.References = 2, "2K", "auto", []imagegen.ProviderReference{providertest.Reference("image/webp", "RIFF", 1600, 900)}
