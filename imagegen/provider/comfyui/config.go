@@ -58,7 +58,7 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Private: true})
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Private: true, Classify: classify})
 	if err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}

@@ -47,14 +47,16 @@ func TestProblems(t *testing.T) {
 		after  time.Duration
 		says   string
 	}{
-		"a node fails":            {nil, comfyuitest.Failing, 0, imagegen.ClassUnknown, 0, `node "KSampler" of the workflow failed: ZeroDivisionError: division by zero`},
-		"out of memory":           {nil, comfyuitest.Memory, 0, imagegen.ClassUnavailable, 0, "Allocation on device"},
-		"nothing saved":           {nil, comfyuitest.Unsaved, 0, imagegen.ClassUnknown, 0, "needs a SaveImage node"},
-		"a file that is gone":     {nil, comfyuitest.Vanished, 1, imagegen.ClassUnknown, 0, "404"},
-		"a proxy's limit":         {at("/prompt", 429, "<html>slow down</html>"), "", 0, imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
-		"a proxy's page":          {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0, "Bad Gateway"},
-		"a bad key":               {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0, "refused the API key"},
-		"a key that went bad":     {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0, "refused the API key"}, // the work was taken in
+		"a node fails":        {nil, comfyuitest.Failing, 0, imagegen.ClassUnknown, 0, `node "KSampler" of the workflow failed: ZeroDivisionError: division by zero`},
+		"out of memory":       {nil, comfyuitest.Memory, 0, imagegen.ClassUnavailable, 0, "Allocation on device"},
+		"nothing saved":       {nil, comfyuitest.Unsaved, 0, imagegen.ClassUnknown, 0, "needs a SaveImage node"},
+		"a file that is gone": {nil, comfyuitest.Vanished, 1, imagegen.ClassUnknown, 0, "404"},
+		"a proxy's limit":     {at("/prompt", 429, "<html>slow down</html>"), "", 0, imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
+		"a proxy's page":      {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0, "Bad Gateway"},
+		"a bad key":           {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0, "refused the API key"},
+		"a key that went bad": {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0, "refused the API key"}, // the work was taken in
+		"a size beyond a node's": {at("/prompt", 400, `{"error":{"type":"prompt_outputs_failed_validation"},"node_errors":{"4":{"errors":[{"type":"value_bigger_than_max"}]}}}`),
+			"", 0, imagegen.ClassInvalid, 0, "value_bigger_than_max"},
 		"no JSON":                 {at("/prompt", 200, "<html>welcome</html>"), "", 0, imagegen.ClassUnknown, 0, "could not be read"},
 		"no id":                   {at("/prompt", 200, "{}"), "", 0, imagegen.ClassUnknown, 0, "under which id"},
 		"hangs up at submission":  {hangUp("/prompt"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},
@@ -79,15 +81,25 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A workflow that ComfyUI refuses is told of with what it says of the node.
+// A workflow that ComfyUI refuses is the operator's to mend, and is told of with what ComfyUI says of the node. A user is
+// not blamed for it.
 func TestRefusedWorkflow(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) {
 		c.Workflows = [][]byte{[]byte(strings.Replace(string(workflow(t, "text")), "VAEDecode", "VAEDecodeTiled", 1))}
 	})
 	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassInvalid)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
 	is.True(strings.Contains(err.Error(), "VAEDecodeTiled is not installed"))
+}
+
+// A reference that may have arrived or not has cost nothing yet.
+func TestReferenceThatIsNotStored(t *testing.T) {
+	is := is.New(t)
+	d := &comfyuitest.Server{Before: at("/upload", 502, "<html>Bad Gateway</html>")}
+	_, err := providertest.Collect(t.Context(), serve(t, d, nil), edit("a fox", 1))
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable)
+	is.True(strings.Contains(err.Error(), "Bad Gateway"))
 }
 
 func failedPoll(w http.ResponseWriter, r *http.Request, after string) bool {

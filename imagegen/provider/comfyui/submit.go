@@ -39,8 +39,17 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	return values, nil
 }
 
-// upload stores a reference in ComfyUI's input directory and returns the name by which a LoadImage node finds it.
+// upload stores a reference in ComfyUI's input directory and returns the name by which a LoadImage node finds it. An
+// error that would be of ClassUnknown becomes one of ClassUnavailable: nothing was submitted with the reference.
 func (a *attempt) upload(ctx context.Context, r imagegen.ProviderReference) (string, error) {
+	name, err := a.store(ctx, r)
+	if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
+		return "", &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be stored in ComfyUI", Err: err}
+	}
+	return name, err
+}
+
+func (a *attempt) store(ctx context.Context, r imagegen.ProviderReference) (string, error) {
 	var f upstream.Form
 	f.File("image", r)
 	f.Field("type", "input")
