@@ -23,10 +23,10 @@
 // exactly that size come first within each of the two groups. The random order follows from the request's Key, so
 // every attempt at a generation begins with the same member, which may know the key already.
 //
-// A member is skipped while its circuit breaker is open, or while it is rate-limited. The breaker opens after a
-// number of consecutive failures, or after a single one that only an operator can mend. After a time it lets one
-// request through, and closes if that succeeds. A user's mistake never counts as a failure of the member. If all
-// available members are busy, the request waits for the first place.
+// A member is skipped while its circuit breaker is open, or while it is rate-limited or overloaded and has said for how
+// long. The breaker opens after a number of consecutive failures, or after a single one that only an operator can mend.
+// After a time it lets one request through, and closes if that succeeds. A user's mistake never counts as a failure of
+// the member. If all available members are busy, the request waits for the first place.
 //
 // # When the next member is asked
 //

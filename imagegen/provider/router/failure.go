@@ -52,7 +52,7 @@ func waits(reasons []error) []time.Duration {
 }
 
 // providerError is the error that the call ends with: of ClassRateLimited or ClassUnusable if
-// all reasons are, else of ClassUnavailable.
+// all reasons are, else of ClassUnavailable. It says that the upstream was overloaded if all of them were.
 func (s *allFailed) providerError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
@@ -61,6 +61,7 @@ func (s *allFailed) providerError() *imagegen.ProviderError {
 			e.Class = c
 		}
 	}
+	e.Overloaded = !slices.ContainsFunc(s.reasons, func(err error) bool { return !overloaded(err) })
 	return e
 }
 
@@ -98,6 +99,12 @@ func classOf(err error) imagegen.Class {
 		return p.Class
 	}
 	return imagegen.ClassUnknown
+}
+
+// overloaded reports whether an upstream had too much to do.
+func overloaded(err error) bool {
+	p, ok := errors.AsType[*imagegen.ProviderError](err)
+	return ok && (p.Overloaded || p.Class == imagegen.ClassRateLimited)
 }
 
 // faulty reports whether an error counts against the member. A rate limit does not: the

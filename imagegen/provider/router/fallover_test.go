@@ -91,6 +91,28 @@ func TestAllPassItOn(t *testing.T) {
 	}
 }
 
+// Of a lone member, or of several, the engine learns that there was too much to do, as of an upstream without a router.
+func TestAllAreOverloaded(t *testing.T) {
+	overloaded := makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: 9 * time.Second})
+	for name, test := range map[string]struct {
+		b    turn
+		want bool
+	}{
+		"both":                         {overloaded, true},
+		"the other is rate-limited":    {fails(imagegen.ClassRateLimited), true},
+		"the other cannot be reached":  {fails(imagegen.ClassUnavailable), false},
+		"the other needs its operator": {fails(imagegen.ClassUnusable), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			_, err := call(t.Context(), build(t, router.Config{}, member("a", overloaded), member("b", test.b)), request(1))
+			p, ok := errors.AsType[*imagegen.ProviderError](err)
+			is.True(ok)
+			is.Equal(p.Overloaded, test.want)
+		})
+	}
+}
+
 func TestRetries(t *testing.T) {
 	unavailable, invalid := fails(imagegen.ClassUnavailable), fails(imagegen.ClassInvalid)
 	limited := func(d time.Duration) turn { return makes(0, failure(imagegen.ClassRateLimited, d)) }

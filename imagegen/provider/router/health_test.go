@@ -60,7 +60,7 @@ func TestHealth(t *testing.T) {
 		health(a, b, c)
 		is.Equal(makers(t, p, 1), "c")
 		health(imagegen.MemberHealth{Name: "a", Detail: "it is left alone for a while after unavailable: as scripted; again in 1m0s"},
-			imagegen.MemberHealth{Name: "b", Detail: "it was rate-limited and has not recovered; again in 20s"}, c)
+			imagegen.MemberHealth{Name: "b", Detail: "it was rate-limited or overloaded and has not recovered; again in 20s"}, c)
 		time.Sleep(time.Minute)
 		health(imagegen.MemberHealth{Name: "a", Detail: "one request is to find out whether it works after unavailable: as scripted"}, b, c)
 		is.Equal(makers(t, p, 1), "a")
@@ -165,6 +165,19 @@ func TestRestsWhileRateLimited(t *testing.T) {
 		is.Equal(a.calls(), 2)
 		time.Sleep(time.Minute) // no longer than that, whatever it says
 		is.Equal(makers(t, p, 3), "aaa")
+	})
+}
+
+// So does one that answers 503 and says when to come again.
+func TestRestsWhileOverloaded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		a := member("a", makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: 10 * time.Second}), works)
+		p := build(t, router.Config{}, a, member("b", works))
+		is.Equal(makers(t, p, 3), "bbb")
+		is.Equal(a.calls(), 1)
+		time.Sleep(10 * time.Second)
+		is.Equal(makers(t, p, 1), "a")
 	})
 }
 

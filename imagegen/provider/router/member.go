@@ -35,7 +35,7 @@ type member struct {
 	acquiring sync.Mutex
 
 	mu          sync.Mutex // guards the fields below
-	pausedUntil time.Time  // rate-limited until then
+	pausedUntil time.Time  // rate-limited or overloaded until then
 	failure     error      // its last failure
 }
 
@@ -89,7 +89,7 @@ func (m *member) reacquire(ctx context.Context) (permit, error) {
 // end gives the permit back, and records how the request ended. It does not count if it was cancelled, or if a job
 // could not be saved (unsaved), which is not the member's fault.
 func (v permit) end(ctx context.Context, err error, unsaved bool) {
-	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && p.Class == imagegen.ClassRateLimited {
+	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && overloaded(p) {
 		v.pause(p.RetryAfter)
 	}
 	unproven := unsaved || errors.Is(ctx.Err(), context.Canceled)
@@ -141,7 +141,7 @@ func (m *member) unavailable() *imagegen.ProviderError {
 		return e
 	}
 	if wait := m.pauseLeft(); wait > 0 {
-		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited and has not recovered", RetryAfter: wait}
+		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited or overloaded and has not recovered", RetryAfter: wait}
 	}
 	return nil
 }
