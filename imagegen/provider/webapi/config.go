@@ -270,7 +270,7 @@ var own = []string{"Authorization", "Content-Type", "Content-Length", "Host", "U
 
 func (c Config) checkHeaders() error {
 	for name, value := range c.Headers {
-		if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' }) || name == "" {
+		if !upstream.IsHeaderName(name) {
 			return fmt.Errorf("the option Headers holds %q, which is no name of a header", name)
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {

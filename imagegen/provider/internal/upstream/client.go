@@ -90,11 +90,23 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(o.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("the API key holds a line break or another character that no key has; was it read from a file with more in it?")
 	}
+	if !IsHeaderName(o.KeyHeader) {
+		return nil, fmt.Errorf("the option KeyHeader is %q, which is no name of a header", o.KeyHeader)
+	}
+	if strings.ContainsFunc(o.KeyPrefix, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return nil, errors.New("the option KeyPrefix holds a line break or another character that no header can have")
+	}
 	c := &Client{options: o, base: base}
 	transport := newTransport(o.Private)
 	c.api = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	c.images = &http.Client{Transport: transport, CheckRedirect: c.checkRedirect}
 	return c, nil
+}
+
+// IsHeaderName reports whether a header can have that name: a token (RFC 9110, section 5.6.2).
+func IsHeaderName(name string) bool {
+	foreign := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) }
+	return name != "" && !strings.ContainsFunc(name, foreign)
 }
 
 // shown returns the part of a URL that a message may show: neither a password nor a query, which may hold a key.
