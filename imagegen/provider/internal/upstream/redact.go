@@ -72,11 +72,11 @@ func redact(s string, secret imagegen.Secret) string {
 }
 
 // escaped matches a key as it may stand in raw JSON, where encoders write some characters behind a backslash or by their
-// number: a slash, or what HTML gives a meaning to.
+// number: a slash, or what HTML gives a meaning to. Where JSON stands in a text of JSON, there are more backslashes.
 func escaped(key string) *regexp.Regexp {
 	var pattern strings.Builder
 	for _, c := range key {
-		fmt.Fprintf(&pattern, `(?:\\?%s|\\u(?i:%04x))`, regexp.QuoteMeta(string(c)), c)
+		fmt.Fprintf(&pattern, `(?:\\*%s|\\+u(?i:%04x))`, regexp.QuoteMeta(string(c)), c)
 	}
 	return regexp.MustCompile(pattern.String())
 }

@@ -57,6 +57,7 @@ func TestRedactedInRawJSON(t *testing.T) {
 		"as it is":      `{"error":"no K/y+0123456789=="}`,
 		"a slash":       `{"error":"no K\/y+0123456789=="}`,
 		"numbers":       `{"error":"no K/y\u002B0123456789\u003d\u003d"}`,
+		"JSON in JSON":  `{"error":"no K\\\/y\\u002B0123456789=="}`,
 		"both together": `{"error":"no K\/y\u002b0123456789\u003D="}`,
 	} {
 		t.Run(name, func(t *testing.T) {
