@@ -206,6 +206,27 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// An image that the answer names is paid for, so one failure does not lose it.
+func TestImageIsFetchedAgain(t *testing.T) {
+	is := is.New(t)
+	fetched := 0
+	p := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch fetched++; {
+		case r.URL.Path == "/draw":
+			fetched = 0
+			io.WriteString(w, `{"data":[{"url":"http://`+r.Host+`/files/fox"}]}`)
+		case fetched == 1:
+			panic(http.ErrAbortHandler)
+		default:
+			w.Header().Set("Content-Type", "image/png")
+			io.WriteString(w, "fox")
+		}
+	}, nil)
+	images, err := providertest.Read(t.Context(), p, request(1))
+	is.NoErr(err)
+	is.Equal(images, []string{"fox"})
+}
+
 // classOf tells no error, -1, from one of ClassUnknown.
 func classOf(err error) int {
 	if err == nil {

@@ -68,7 +68,7 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest, yield
 		if err != nil {
 			return err
 		}
-		wanted, failed := upstream.Deliver(ctx, p.Images, part.N, q.fetch, yield) // a surplus would take time to fetch
+		wanted, failed := upstream.Deliver(ctx, p.Images, part.N, upstream.Patient(q.Queue.Fetch), yield) // a surplus would take time to fetch
 		if failed == nil && wanted {
 			failed = p.Err
 		}
@@ -138,22 +138,4 @@ func (q *Runner) cancel(ctx context.Context, h Handle) bool {
 	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer end()
 	return q.Queue.Cancel(ctx, h) == nil && h.Cancel != ""
-}
-
-const (
-	fetchTries = 3
-	fetchPause = 500 * time.Millisecond // before the second try; before the third it is twice as long
-)
-
-// fetch opens an image. It tries three times, since the image is already paid for.
-func (q *Runner) fetch(ctx context.Context, address string) (image io.ReadCloser, err error) {
-	for try := range fetchTries {
-		if err := upstream.Sleep(ctx, time.Duration(try)*fetchPause); err != nil {
-			return nil, err
-		}
-		if image, err = q.Queue.Fetch(ctx, address); err == nil {
-			return image, nil
-		}
-	}
-	return nil, err
 }

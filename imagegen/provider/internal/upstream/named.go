@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 )
 
 // Named collects the images of an answer that came as addresses, in their order. They are fetched when the answer has
@@ -28,9 +29,9 @@ func sameImage(a, b []int) bool {
 	return slices.Equal(a[:common], b[:common])
 }
 
-// Fetch yields up to most images, one after the other. It leaves out those that came inline, at the places in had. An
-// image that cannot be fetched does not cost the others; the last such error is returned at the end. The error is nil
-// if no more are wanted, and the context's cause if ctx ends.
+// Fetch yields up to most images, one after the other, and is [Patient]. It leaves out those that came inline, at the
+// places in had. An image that cannot be fetched does not cost the others; the last such error is returned at the end.
+// The error is nil if no more are wanted, and the context's cause if ctx ends.
 func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield Yield) error {
 	var missing []string
 	for _, i := range n {
@@ -38,7 +39,7 @@ func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yiel
 			missing = append(missing, i.address)
 		}
 	}
-	_, err := Deliver(ctx, missing, most, c.Fetch, yield)
+	_, err := Deliver(ctx, missing, most, Patient(c.Fetch), yield)
 	return err
 }
 
@@ -66,4 +67,24 @@ func Deliver[A any](ctx context.Context, from []A, most int, open func(context.C
 		}
 	}
 	return true, failed
+}
+
+const (
+	fetchTries = 3
+	fetchPause = 500 * time.Millisecond // before the second try; before the third it is twice as long
+)
+
+// Patient opens an image with fetch. It tries three times, since the image is already paid for.
+func Patient(fetch func(context.Context, string) (io.ReadCloser, error)) func(context.Context, string) (io.ReadCloser, error) {
+	return func(ctx context.Context, address string) (image io.ReadCloser, err error) {
+		for try := range fetchTries {
+			if err := Sleep(ctx, time.Duration(try)*fetchPause); err != nil {
+				return nil, err
+			}
+			if image, err = fetch(ctx, address); err == nil {
+				return image, nil
+			}
+		}
+		return nil, err
+	}
 }
