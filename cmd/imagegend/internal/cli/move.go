@@ -87,6 +87,10 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 // moveData moves everything and closes both ends, since the target can be opened for ordinary use only afterwards.
 // After an error the same command goes on from where this one stopped, or finds the source as it was. tell may be nil.
 func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Progress)) (m moved, err error) {
+	// The source is to be removed one day, and the target would go with it.
+	if !from.Shared() && !to.Shared() && data.Inside(to.DataDir, from.DataDir) {
+		return m, fmt.Errorf("%s lies in %s, from which everything is to be moved; name a directory elsewhere", to.DataDir, from.DataDir)
+	}
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
 		return m, err
@@ -98,7 +102,7 @@ func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Prog
 	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	m = moved{source.Name, target.Name}
-	// Both names are resolved by now, so two spellings of one place are seen to be the same.
+	// Both names are resolved by now, so two spellings of one database are seen to be the same.
 	if m.From == m.To {
 		return m, fmt.Errorf("everything is in %s already; name another target", m.To)
 	}

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"path/filepath"
-	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 )
 
 // Check refuses settings that cannot be meant together, although each could be used by itself. from tells which were
@@ -65,7 +64,7 @@ func checkBackups(s config.Settings) error {
 		return fmt.Errorf("--backup-to: %w", backups.CheckAddress(s.BackupTo))
 	case s.Shared():
 		return errors.New("--backup-to is for a data directory; a database and a bucket are backed up by their own means, see docs/scaling.md")
-	case !backups.InBucket(s.BackupTo) && inside(s.BackupTo, s.DataDir):
+	case !backups.InBucket(s.BackupTo) && data.Inside(s.BackupTo, s.DataDir):
 		return fmt.Errorf("%s lies in the data directory; backups belong elsewhere, best on another disk: name it with --backup-to", s.BackupTo)
 	}
 	return nil
@@ -110,27 +109,4 @@ func checkAddresses(s config.Settings) error {
 func everywhere(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
-}
-
-// inside reports whether a path is in a directory, or is it.
-func inside(path, dir string) bool {
-	relative, err := filepath.Rel(real(dir), real(path))
-	return err == nil && relative != ".." && !strings.HasPrefix(relative, ".."+string(filepath.Separator))
-}
-
-// real returns an absolute path without symbolic links. If a path does not exist, the links in the part that does are
-// followed.
-func real(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	if followed, err := filepath.EvalSymlinks(path); err == nil {
-		return followed
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(real(parent), filepath.Base(path))
 }
