@@ -13,7 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// Whoever has a database open from which everything is being moved can add, change and remove nothing there.
+// Whoever has a database open from which everything is being moved can add, change and remove nothing there, and says
+// that it is not ready.
 func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	is, url := is.New(t), postgrestest.Start(t).Database(t)
 	db := open(t, url)
@@ -27,6 +28,7 @@ func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	is.NoErr(err)
 	leaving := transfer.Mark{State: transfer.Leaving}
 	is.NoErr(e.SetMark(t.Context(), none, leaving))
+	is.True(errors.Is(db.Ready(t.Context()), transfer.ErrMoved))
 
 	_, err = db.Update(t.Context(), intent.Fence(), imagegen.Abandon{})
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
@@ -35,6 +37,7 @@ func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
 
 	is.NoErr(e.SetMark(t.Context(), leaving, none)) // it was called off
+	is.NoErr(db.Ready(t.Context()))
 	_, err = db.Update(t.Context(), intent.Fence(), imagegen.Abandon{})
 	is.NoErr(err)
 }

@@ -52,11 +52,16 @@ func checkDatabase(ctx context.Context, q querier) error {
 	return nil
 }
 
-// Ready implements [imagegen.Store]: the database answers, is the primary, and loses nothing.
+// Ready implements [imagegen.Store]: the database answers, is the primary, loses nothing, and is not being moved. A node
+// that has it open when a move begins would otherwise be sent work for ever, and refuse it.
 func (db *DB) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	if err := checkDatabase(ctx, db.pool); err != nil {
+	err := checkDatabase(ctx, db.pool)
+	if err == nil {
+		err = db.refuseMoved(ctx)
+	}
+	if err != nil {
 		return &imagegen.NotReady{Code: "database", Err: withoutPassword(err)}
 	}
 	return nil
