@@ -11,7 +11,9 @@ import (
 
 // NamedImages implements the half of s3.Named that is about images: it reports, for each of some images or thumbnails of
 // images, whether its generation has it. If the record cannot be read, or its generation or its erasure is under
-// way, all images of the generation count as named: it may yet come to have them, or removes them itself.
+// way, all images of the generation count as named: it may yet come to have them, or removes them itself. So do those of
+// a generation that the database does not have, since no record is deleted once images are made: the images are another
+// database's with the same prefix, or were made after the moment to which this database was restored.
 func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error) {
 	var ids []imagegen.GenerationID
 	for _, k := range keys {
@@ -31,8 +33,8 @@ func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool
 	named := make([]bool, len(keys))
 	for i, k := range keys {
 		k.Image = k.Image.Original()
-		r, known := found[k.Generation]
-		named[i] = known && (r == nil || slices.ContainsFunc(r.Images, func(i imagegen.StoredImage) bool { return r.ImageKey(i) == k }))
+		r := found[k.Generation]
+		named[i] = r == nil || slices.ContainsFunc(r.Images, func(i imagegen.StoredImage) bool { return r.ImageKey(i) == k })
 	}
 	return named, nil
 }

@@ -17,7 +17,8 @@ const OrphanAge = 48 * time.Hour
 // and its result has one value for each, in the same order. If it is not certain, the value must be true, since
 // RemoveOrphans removes the other objects.
 type Named interface {
-	// NamedImages reports on images. A thumbnail is named if its image is.
+	// NamedImages reports on images. A thumbnail is named if its image is. Images of a generation that the database does
+	// not have must count as named: they may be another database's.
 	NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error)
 	// NamedReferences reports on reference images that were kept.
 	NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error)
