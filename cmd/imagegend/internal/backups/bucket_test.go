@@ -156,6 +156,9 @@ func TestArchivesInABucket(t *testing.T) {
 	is.NoErr(f.Close())
 	_, err = backups.OpenArchive(t.Context(), inBucket(store, "imagegend-none.tar"))
 	is.True(errors.Is(err, imagegen.ErrNotFound))
+	newest := inBucket(store, all[1].Name)
+	_, err = backups.OpenArchive(t.Context(), store.String())
+	is.True(err != nil && strings.HasSuffix(err.Error(), "holds 2 archives; name one, the newest is "+newest))
 	_, err = backups.OpenArchive(t.Context(), "s3://bucket")
 	is.True(err != nil && strings.Contains(err.Error(), "write s3://bucket/prefix/imagegend-TIME.tar"))
 }

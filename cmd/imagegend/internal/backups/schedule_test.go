@@ -361,3 +361,15 @@ func TestArchivesAreBackups(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(7))
 	is.NoErr(s.Close())
 }
+
+// Who restores and names the directory of the backups is told of the newest one.
+func TestDirectoryIsNoArchive(t *testing.T) {
+	is, dir := is.New(t), t.TempDir()
+	_, err := backups.OpenArchive(t.Context(), dir)
+	is.True(err != nil && strings.Contains(err.Error(), "is a directory without backups"))
+	for _, name := range []string{"imagegend-20261123T060000.000Z.tar", "imagegend-20261122T060000.000Z.tar", "other.tar"} {
+		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	_, err = backups.OpenArchive(t.Context(), dir)
+	is.True(err != nil && strings.HasSuffix(err.Error(), "holds 2 archives; name one, the newest is "+filepath.Join(dir, "imagegend-20261123T060000.000Z.tar")))
+}

@@ -1,12 +1,17 @@
 package backups
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
@@ -52,12 +57,37 @@ func Open(ctx context.Context, address string) (Store, error) {
 }
 
 // OpenArchive opens an archive for reading: a file, or an object at s3://bucket/prefix/name?endpoint=…. The caller
-// closes it. A missing one is an fs.ErrNotExist or an imagegen.ErrNotFound.
+// closes it. A missing one is an fs.ErrNotExist or an imagegen.ErrNotFound. The error for the address of a Store names the
+// newest archive there: who has lost a machine may know no more than where its backups went.
 func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 	if InBucket(address) {
-		return openObject(ctx, address)
+		r, err := openObject(ctx, address)
+		if errors.Is(err, imagegen.ErrNotFound) {
+			err = cmp.Or(newestIn(ctx, address), err)
+		}
+		return r, err
+	}
+	if info, err := os.Stat(address); err == nil && info.IsDir() {
+		return nil, cmp.Or(newestIn(ctx, address), fmt.Errorf("%s is a directory without backups; name an archive", address))
 	}
 	return os.Open(address)
+}
+
+// newestIn returns an error that names the newest archive of the Store at an address; nil if none is found there.
+func newestIn(ctx context.Context, address string) error {
+	store, err := Open(ctx, address)
+	if err != nil {
+		return nil
+	}
+	all, err := store.List(ctx)
+	if err != nil || len(all) == 0 {
+		return nil
+	}
+	newest := filepath.Join(address, all[len(all)-1].Name)
+	if u, err := url.Parse(address); err == nil && InBucket(address) {
+		newest = u.JoinPath(all[len(all)-1].Name).String()
+	}
+	return fmt.Errorf("%s holds %d archives; name one, the newest is %s", address, len(all), newest)
 }
 
 // list lists the archives of a Store, with an error that names the Store.
