@@ -2,6 +2,7 @@ package backups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,9 @@ func openBucket(ctx context.Context, address string) (*bucket, error) {
 	return &bucket{files, address}, nil
 }
 
+// errNoName: an address is that of a whole bucket.
+var errNoName = errors.New("names no archive")
+
 // openObject opens the archive at an address whose last part is the name of the archive. The caller closes it.
 func openObject(ctx context.Context, address string) (io.ReadCloser, error) {
 	c, err := s3.ParseURL(address)
@@ -38,7 +42,7 @@ func openObject(ctx context.Context, address string) (io.ReadCloser, error) {
 	}
 	dir, name := path.Split(c.Prefix)
 	if name == "" {
-		return nil, fmt.Errorf("%s names no archive: write s3://bucket/prefix/%sTIME%s", address, prefix, suffix)
+		return nil, fmt.Errorf("%s %w: write s3://bucket/prefix/%sTIME%s", address, errNoName, prefix, suffix)
 	}
 	c.Prefix = strings.TrimSuffix(dir, "/")
 	files, err := s3.OpenFiles(ctx, c)

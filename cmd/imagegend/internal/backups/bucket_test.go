@@ -158,7 +158,10 @@ func TestArchivesInABucket(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrNotFound))
 	newest := inBucket(store, all[1].Name)
 	_, err = backups.OpenArchive(t.Context(), store.String())
-	is.True(err != nil && strings.HasSuffix(err.Error(), "holds 2 archives; name one, the newest is "+newest))
-	_, err = backups.OpenArchive(t.Context(), "s3://bucket")
+	is.True(err != nil && strings.HasSuffix(err.Error(), "is no archive; the newest archive there is "+newest))
+	_, err = backups.OpenArchive(t.Context(), strings.Replace(store.String(), "s3://"+s3test.Bucket, "s3://nobody", 1))
+	is.True(err != nil && !strings.Contains(err.Error(), "newest"))
+	where, query, _ := strings.Cut(s3test.Start(t).Address(), "?")
+	_, err = backups.OpenArchive(t.Context(), where[:strings.LastIndexByte(where, '/')]+"?"+query)
 	is.True(err != nil && strings.Contains(err.Error(), "write s3://bucket/prefix/imagegend-TIME.tar"))
 }

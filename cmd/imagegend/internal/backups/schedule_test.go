@@ -371,5 +371,5 @@ func TestDirectoryIsNoArchive(t *testing.T) {
 		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	_, err = backups.OpenArchive(t.Context(), dir)
-	is.True(err != nil && strings.HasSuffix(err.Error(), "holds 2 archives; name one, the newest is "+filepath.Join(dir, "imagegend-20261123T060000.000Z.tar")))
+	is.True(err != nil && strings.HasSuffix(err.Error(), "is no archive; the newest archive there is "+filepath.Join(dir, "imagegend-20261123T060000.000Z.tar")))
 }

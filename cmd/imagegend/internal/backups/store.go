@@ -62,7 +62,7 @@ func Open(ctx context.Context, address string) (Store, error) {
 func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 	if InBucket(address) {
 		r, err := openObject(ctx, address)
-		if errors.Is(err, imagegen.ErrNotFound) {
+		if errors.Is(err, imagegen.ErrNotFound) || errors.Is(err, errNoName) {
 			err = cmp.Or(newestIn(ctx, address), err)
 		}
 		return r, err
@@ -87,7 +87,7 @@ func newestIn(ctx context.Context, address string) error {
 	if u, err := url.Parse(address); err == nil && InBucket(address) {
 		newest = u.JoinPath(all[len(all)-1].Name).String()
 	}
-	return fmt.Errorf("%s holds %d archives; name one, the newest is %s", address, len(all), newest)
+	return fmt.Errorf("%s is no archive; the newest archive there is %s", address, newest)
 }
 
 // list lists the archives of a Store, with an error that names the Store.
