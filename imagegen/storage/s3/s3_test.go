@@ -129,6 +129,23 @@ func TestRefused(t *testing.T) {
 	is.True(err != nil && !errors.Is(err, imagegen.ErrNotFound)) // a missing bucket is no missing image
 }
 
+// The check tells of each right that is missing: what cannot be listed, for example, is never erased.
+func TestCheckTriesEveryRight(t *testing.T) {
+	server := s3test.Start(t)
+	for name, refuses := range map[string]func(*http.Request) bool{
+		"put":    func(r *http.Request) bool { return r.Method == http.MethodPut },
+		"get":    func(r *http.Request) bool { return r.Method == http.MethodGet && !r.URL.Query().Has("list-type") },
+		"list":   func(r *http.Request) bool { return r.URL.Query().Has("list-type") },
+		"delete": func(r *http.Request) bool { return r.Method == http.MethodDelete },
+	} {
+		c := config(t, server, "rights")
+		c.Endpoint = between(t, server, refuses)
+		if open(t, c).Check(t.Context()) == nil {
+			t.Errorf("the check passes where the credentials may not %s", name)
+		}
+	}
+}
+
 // An image of 50 MB passes in flat memory, both ways.
 func TestFlatMemory(t *testing.T) {
 	is := is.New(t)

@@ -75,13 +75,15 @@ func openObjects(ctx context.Context, c Config) (*objects, error) {
 // the directory stay until it is opened again.
 func (s *Store) Close() error { return s.local.root.Close() }
 
-// Check puts, opens and removes a test object. Its error tells an operator what to check. If it succeeds, it leaves
+// Check puts, opens, lists and removes a test object. Its error tells an operator what to check. If it succeeds, it leaves
 // nothing behind.
 func (s *Store) Check(ctx context.Context) error {
 	id := imagegen.NewIDs().Reference(time.Now())
 	err := s.Stage(ctx, id, strings.NewReader("check"))
 	if err == nil {
-		err = errors.Join(s.Keep(ctx, id), s.objects.opens(ctx, referenceKey(id)), s.Remove(ctx, id))
+		key := referenceKey(id)
+		err = errors.Join(s.Keep(ctx, id), s.objects.opens(ctx, key),
+			s.objects.list(ctx, key, func(listing) error { return nil }), s.Remove(ctx, id))
 	}
 	if err != nil {
 		return fmt.Errorf("bucket %s: check its name, the endpoint, and that the credentials may put, get, list and delete: %w", s.objects.bucket, err)

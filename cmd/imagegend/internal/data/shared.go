@@ -75,7 +75,7 @@ func openObjects(ctx context.Context, at config.Data, serving bool) (*objects, e
 // Close closes the bucket and then releases the directory.
 func (o *objects) Close() error { return errors.Join(o.Store.Close(), o.local.Close()) }
 
-// CheckImages writes, reads and removes an object where images are kept.
+// CheckImages writes, reads, lists and removes an object where images are kept.
 func CheckImages(ctx context.Context, at config.Data) error {
 	o, err := openObjects(ctx, at, false)
 	if err != nil {

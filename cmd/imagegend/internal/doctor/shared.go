@@ -47,7 +47,7 @@ func sharedRemedy(err error) string {
 
 // sharedImages tries the bucket with an object.
 func sharedImages(ctx context.Context, at config.Data) Finding {
-	f := ok("images", "an object was written to %s, read and removed", at.Images)
+	f := ok("images", "an object was written to %s, read, listed and removed", at.Images)
 	if err := data.CheckImages(ctx, at); err != nil {
 		return f.says("%v", err).fails("look at the bucket, the endpoint in --images, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
