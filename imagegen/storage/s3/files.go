@@ -66,8 +66,8 @@ func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 	return f.objects.put(ctx, name, upload{file, info.Size(), sum})
 }
 
-// Open opens a file as it is now; the caller closes it. ctx applies only until Open returns. Later reads fail if no
-// data arrives for Config.RequestTimeout, or if they need another request and the file was replaced meanwhile.
+// Open opens a file as it is now; the caller closes it. ctx applies only until Open returns. A later read fails if no
+// data arrives for Config.RequestTimeout, or if it needs another request and the file was replaced meanwhile.
 // imagegen.ErrNotFound.
 func (f *Files) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	r, err := f.objects.open(ctx, name)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/matryer/is"
 
@@ -165,4 +166,22 @@ func TestDropUnfinished(t *testing.T) {
 	is.Equal(len(all), 0)
 	is.NoErr(files.DropUnfinished(ctx, "file-"))
 	is.Equal(server.Unfinished(t), []string{"files/letter"})
+}
+
+// Who reads may take longer than the object store may: a restore flushes a large database to a slow disk in between.
+func TestSlowReader(t *testing.T) {
+	is, server, ctx := is.New(t), s3test.Start(t), t.Context()
+	f, content := file(t, 32<<20) // more than any buffer holds
+	is.NoErr(openFiles(t, server, server.URL).Put(ctx, "slow", f))
+	c := config(t, server, "files")
+	c.RequestTimeout = 2 * time.Second
+	impatient, err := s3.OpenFiles(ctx, c)
+	is.NoErr(err)
+	r, err := impatient.Open(ctx, "slow")
+	is.NoErr(err)
+	defer r.Close()
+	<-time.After(c.RequestTimeout + time.Second/2)
+	read, err := io.ReadAll(r)
+	is.NoErr(err)
+	is.True(bytes.Equal(read, content))
 }

@@ -90,11 +90,13 @@ func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObje
 		watch.stop()
 		return nil, understood("get "+r.key, err)
 	}
+	watch.rest()
 	r.body, r.bodyAt, r.watch = got.Body, r.at, watch
 	return got, nil
 }
 
-// Read implements [io.Reader]. An answer that ends before the object does is an io.ErrUnexpectedEOF.
+// Read implements [io.Reader]. An answer that ends before the object does is an io.ErrUnexpectedEOF. Only reads are
+// watched: whoever reads may take its time in between, as a restore does that flushes a large file to a slow disk.
 func (r *object) Read(p []byte) (int, error) {
 	if r.at >= r.size {
 		return 0, io.EOF
@@ -104,8 +106,9 @@ func (r *object) Read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := r.body.Read(p)
 	r.watch.moved()
+	n, err := r.body.Read(p)
+	r.watch.rest()
 	r.at += int64(n)
 	r.bodyAt = r.at
 	if err == io.EOF && r.at < r.size {
@@ -169,6 +172,9 @@ func watched(ctx context.Context, limit time.Duration) (context.Context, *watchd
 
 // moved gives the request another stretch of limit.
 func (w *watchdog) moved() { w.timer.Reset(w.limit) }
+
+// rest stops the time until something moves again.
+func (w *watchdog) rest() { w.timer.Stop() }
 
 // stop ends the request, if it still runs. It may be called again.
 func (w *watchdog) stop() {
