@@ -37,10 +37,10 @@ func IdempotencyKey(h http.Header) (string, error) {
 	return sent[0], nil
 }
 
-// Bearer returns the API key that a header carries, without checking its form. ErrMissingKey: there is
+// bearer returns the API key that a header carries, without checking its form. ErrMissingKey: there is
 // none. ErrInvalidKey: it cannot be read, or there are two headers, which would leave open whose
 // request it is.
-func Bearer(h http.Header) (string, error) {
+func bearer(h http.Header) (string, error) {
 	sent := h.Values("Authorization")
 	if len(sent) == 0 || len(sent) == 1 && strings.TrimSpace(sent[0]) == "" {
 		return "", imagegen.ErrMissingKey

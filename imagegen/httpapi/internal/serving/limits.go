@@ -55,7 +55,7 @@ type Caller interface {
 // Admit returns the session of the caller whose key came with the request, and counts the request against
 // the key's limit until leave. It does not read the body.
 func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Context, rawKey string) (S, error)) (session S, leave func(), err error) {
-	key, err := Bearer(x.Request.Header)
+	key, err := bearer(x.Request.Header)
 	if err != nil {
 		return session, nil, err
 	}
