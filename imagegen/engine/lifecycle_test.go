@@ -102,3 +102,33 @@ func TestStopIsNoWarning(t *testing.T) {
 		h.is.Equal(log.String(), "")
 	})
 }
+
+// A caller is told that the outcome is unknown as soon as the engine ends at once, as when its storage has failed
+// for good.
+func TestStopAtOnceBesideAStoreThatFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &faults{}
+		h := start(t, yieldImages(1, nil), f.use, withOutsideLedger)
+		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
+			switch {
+			case call != "Outcome":
+				return nil
+			case n == 1:
+				return errDoubt
+			}
+			return imagegen.ErrNotApplied
+		})
+		told := make(chan error, 1)
+		go func() {
+			_, err := h.generate(imagegen.GenerateRequest{})
+			told <- err
+		}()
+		time.Sleep(100 * time.Millisecond) // the repetition was refused
+		began := time.Now()
+		now, cancel := context.WithCancel(t.Context())
+		cancel()
+		h.is.NoErr(h.engine.Stop(now))
+		h.is.True(strings.Contains((<-told).Error(), "outcome unknown"))
+		h.is.True(time.Since(began) < 500*time.Millisecond)
+	})
+}

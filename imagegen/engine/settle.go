@@ -96,13 +96,13 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
 	defer func() { closing.end(0, err) }()
 	if !r.Async && len(o.Images) > 0 {
-		o.AccountType, err = insist(ctx, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+		o.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
 		if err != nil {
 			return r, err
 		}
 	}
 	if e.joint != nil {
-		return insist(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
+		return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
 	}
 	r, err = e.insistUpdate(ctx, r.Fence(), o)
 	if err != nil || r.Terminal() {
@@ -145,7 +145,7 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	}
 	b, err := e.balance(context.WithoutCancel(ctx), r.User)
 	if err == nil {
-		b.AccountType, err = insist(ctx, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+		b.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
 	}
 	if imagegen.RefusedForGood(err) {
 		return nil, nil
@@ -163,7 +163,7 @@ func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 
 // insistUpdate is update for a change that nothing makes up for, see insist.
 func (e *Engine) insistUpdate(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	return insist(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
+	return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
 }
 
 // repeatPauses are the pauses before a call of the Store is repeated.
@@ -194,28 +194,40 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 
 // insist is repeat for what ends an attempt. It also repeats what changed nothing but may succeed
 // later, as while a database restarts: if the attempt gave up then, images that were made and
-// stored would be lost, since recovery knows only those that were shown.
-func insist[T any](ctx context.Context, do func(context.Context) (T, error)) (v T, err error) {
+// stored would be lost, since recovery knows only those that were shown. Once hard has ended, it
+// repeats nothing that was refused: the engine ends at once, maybe because the Store has failed for
+// good, and callers are to be told.
+func insist[T any](ctx, hard context.Context, do func(context.Context) (T, error)) (v T, err error) {
 	var doubt error // of the first call whose outcome is unknown
 	for try := 0; ; try++ {
 		within, cancel := withoutCancel(ctx) // each has its own time: one that takes long must not spoil the next
 		v, err = do(within)
 		cancel()
-		switch {
-		case err == nil, errors.Is(err, imagegen.ErrStale), doubt == nil && finally(err):
+		if err == nil || errors.Is(err, imagegen.ErrStale) || doubt == nil && finally(err) {
 			return v, err
-		case doubt == nil && !imagegen.Definite(err):
+		}
+		if doubt == nil && !imagegen.Definite(err) {
 			doubt = err
 		}
-		if try == len(repeatPauses) {
+		if try == len(repeatPauses) || !mayRepeat(hard, err, repeatPauses[try]) {
 			break
 		}
-		time.Sleep(repeatPauses[try])
 	}
 	if doubt != nil {
 		return v, fmt.Errorf("imagegen: outcome unknown: %v", doubt) // not wrapped: nothing in it is definite
 	}
 	return v, err
+}
+
+// mayRepeat waits until it is time to repeat what failed with err. It returns false if that is not to be
+// repeated, as soon as that is known.
+func mayRepeat(hard context.Context, err error, wait time.Duration) bool {
+	if !imagegen.Definite(err) {
+		time.Sleep(wait)
+		return true
+	}
+	pause(hard, wait)
+	return hard.Err() == nil
 }
 
 // finally reports whether an error says that a repetition would fail too.
