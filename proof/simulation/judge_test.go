@@ -16,6 +16,7 @@ func (w *world) judge() {
 	left := witness.Service{Store: w.db, Books: w.books, Images: w.shelf, Users: w.listener.users, Joint: w.plan.joint, Settled: true}
 	records := left.Compare(w.Context(), w.orders(), w.granted, w.fact)
 	w.judgeKeys(records)
+	w.judgeDisputes(records)
 	w.judgeQueue()
 	more := w.shelf.Compare(records, w.excuse.forImage, w.excuse.forSpooled, w.fact)
 	w.met.Add("left for the next start", more)
@@ -62,6 +63,14 @@ func (w *world) judgeKeys(records []imagegen.Record) {
 			w.fact(used[key] == "", "%s and %s have one key, %q", used[key], r.ID, key)
 			used[key] = r.ID
 		}
+	}
+}
+
+// judgeDisputes checks that the ledger was never asked to close what it had refused, or never heard of: here nobody
+// but the engine closes a charge.
+func (w *world) judgeDisputes(records []imagegen.Record) {
+	for _, r := range records {
+		w.fact(r.Dispute == "", "the charge of %s is in dispute: %s", r.ID, r.Dispute)
 	}
 }
 
