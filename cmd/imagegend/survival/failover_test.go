@@ -1,6 +1,7 @@
 package survival_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"sync"
@@ -76,9 +77,11 @@ func (w *cluster) answer(why string) time.Duration {
 // succeed asks for an image until it is there.
 func (c *client) succeed(t *testing.T, d *daemontest.Daemon, why string) {
 	t.Helper()
-	for try, end := 0, time.Now().Add(time.Minute); time.Now().Before(end); try++ {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for try := 0; ctx.Err() == nil; try++ {
 		o := operation{prompt: fmt.Sprintf("%s, %s, try %d", c.name, why, try), n: 1}
-		answer, err := d.Do(t.Context(), o.request(c.key))
+		answer, err := d.Do(ctx, o.request(c.key))
 		if err == nil && answer.Code() != "internalError" {
 			c.take(o, answer)
 		}
