@@ -178,6 +178,10 @@ func checkPages(t *bbolt.Tx, report func(wrong error)) error {
 	if err := readThrough(t.DB().Path()); err != nil {
 		return err
 	}
+	if err := walkPages(t); err != nil {
+		report(err)
+		return nil
+	}
 	for wrong := range t.Check() { // to the end: bbolt's goroutine blocks until everything is received
 		report(wrong)
 	}
