@@ -179,6 +179,9 @@ func checkPages(t *bbolt.Tx, report func(wrong error)) error {
 		return err
 	}
 	if err := walkPages(t); err != nil {
+		if _, unread := errors.AsType[*fs.PathError](err); unread {
+			return err
+		}
 		report(err)
 		return nil
 	}

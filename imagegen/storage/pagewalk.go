@@ -11,7 +11,7 @@ import (
 
 // walkPages follows the tree of pages from its root and returns what would lead bbolt's own check astray: a page that is
 // used twice, does not exist or is none of a tree. On such a file that check may go round for ever and take all memory.
-// The file must have been read through before, so that no read fails.
+// An *fs.PathError: the file cannot be read, which says nothing about its pages.
 //
 // The layout is that of bbolt: internal/common/page.go, bucket.go.
 func walkPages(t *bbolt.Tx) error {
