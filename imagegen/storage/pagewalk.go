@@ -45,8 +45,11 @@ func (w *pageWalk) page(id uint64, depth int) error {
 	if id < 2 || id >= uint64(len(w.seen)) {
 		return fmt.Errorf("page %d is named, and the file has pages 2 to %d", id, len(w.seen)-1)
 	}
-	if w.seen[id] || depth > deepest {
+	if w.seen[id] {
 		return fmt.Errorf("page %d is used twice", id)
+	}
+	if depth > deepest {
+		return fmt.Errorf("page %d lies deeper than any tree is", id)
 	}
 	w.seen[id] = true
 	head, err := w.read(id, 0, pageHeader)

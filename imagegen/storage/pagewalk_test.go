@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -15,12 +16,12 @@ import (
 // A file whose pages lead in a circle, or out of the file, is damaged. bbolt would follow them for ever.
 func TestPagesThatLeadAstray(t *testing.T) {
 	const rootAt, header, branch = 16 + 16, 16, 1 // in the first page; of each page; what a page can be
-	for name, child := range map[string]func(root uint64) uint64{
-		"in a circle":     func(root uint64) uint64 { return root },
-		"out of the file": func(uint64) uint64 { return 1 << 40 },
-		"to no tree":      func(uint64) uint64 { return 1 },
+	for told, child := range map[string]func(root uint64) uint64{
+		"is used twice":               func(root uint64) uint64 { return root },
+		"page 1099511627776 is named": func(uint64) uint64 { return 1 << 40 },
+		"page 1 is named":             func(uint64) uint64 { return 1 },
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(told, func(t *testing.T) {
 			is := is.New(t)
 			dir := t.TempDir()
 			is.NoErr(openDir(t, dir, nil).Close())
@@ -37,6 +38,7 @@ func TestPagesThatLeadAstray(t *testing.T) {
 			is.NoErr(os.WriteFile(path, file, 0o600))
 			_, err = storage.Open(dir, nil)
 			is.True(errors.Is(err, storage.ErrCorrupt))
+			is.True(strings.Contains(err.Error(), told))
 		})
 	}
 }
