@@ -1,11 +1,14 @@
 MINUTES ?= 60
 
-.PHONY: test proof bench
+.PHONY: test proofs proof bench
 
-test: ## what the README promises
-	go test ./...
+test: ## every module of the workspace; go test ./... tests the library alone
+	go test work
 
-proof: ## all proofs, as long as told: make proof MINUTES=600
+proofs: ## each proof once, in full
+	.ci/run proofs
+
+proof: ## all proofs, for so many minutes: make proof MINUTES=600
 	proof/run $(MINUTES)
 
 bench: ## the service against the least that one can do, into docs/performance.md

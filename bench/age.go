@@ -82,7 +82,8 @@ func (g grown) load(p *process) load.Load {
 
 // key makes a key for a user who is on record.
 func (b *bench) key(user string) (string, error) {
-	out, err := exec.Command(filepath.Join(b.bin, "imagegend"), "key", "create", "--user", user, "--data-dir", b.data).Output()
+	out, err := exec.Command(filepath.Join(b.bin, "imagegend"), "key", "create", "--user", user, "--data-dir", b.data).
+		Output()
 	if err != nil {
 		return "", fmt.Errorf("a key for %s: %w", user, err)
 	}

@@ -67,7 +67,8 @@ func idle(ctx context.Context, b *bench) (measured, error) {
 		return measured{}, err
 	}
 	own, err := p.memory("RssAnon:") // the rest is pages of the program's file, which the system may drop
-	return measured{fmt.Sprintf("%.1f MiB, %.1f of them not the program's file", float64(all)/(1<<20), float64(own)/(1<<20)),
+	return measured{fmt.Sprintf("%.1f MiB, %.1f of them not the program's file", float64(all)/(1<<20),
+		float64(own)/(1<<20)),
 		fmt.Sprintf("%.1f threads woken a second", float64(after-before)/time.Since(began).Seconds())}, err
 }
 

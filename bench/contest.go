@@ -18,7 +18,7 @@ type side struct {
 // starter starts a server.
 type starter func(*bench) (side, error)
 
-// turn is what came of one turn of a side.
+// turn is the result of one turn of a side.
 type turn struct {
 	rate      float64 // answers a second
 	processor float64 // seconds of it for an answer

@@ -9,7 +9,7 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// What is measured are pictures that can be seen, as large as their names say.
+// The corpus holds valid pictures, as large as their names say.
 func TestCorpus(t *testing.T) {
 	for _, p := range []struct {
 		picture

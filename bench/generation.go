@@ -69,7 +69,8 @@ func contest(name string, t targets, starters ...starter) row {
 		}
 		ours, theirs, direct := turns[0], turns[1], "–"
 		if len(turns) == 3 {
-			direct = fmt.Sprintf("%s; the reference %.2f", t.direct.cell(ratios(ours, turns[2], rate)), median(ratios(theirs, turns[2], rate)))
+			direct = fmt.Sprintf("%s; the reference %.2f", t.direct.cell(ratios(ours, turns[2], rate)),
+				median(ratios(theirs, turns[2], rate)))
 		}
 		return []string{
 			fmt.Sprintf("%.0f", median(each(ours, rate))),

@@ -31,7 +31,8 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 7, "how often each row is measured; the median counts")
 	flag.DurationVar(&b.turn, "turn", time.Second, "how long a server is under load in each round")
 	flag.StringVar(&b.data, "data", "", "a data directory of bench/populate: also measure what needs it")
-	flag.StringVar(&b.dir, "dir", "", "where to work; it must be on the disk that is to be measured (default: a temporary directory)")
+	flag.StringVar(&b.dir, "dir", "",
+		"where to work; it must be on the disk that is to be measured (default: a temporary directory)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

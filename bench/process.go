@@ -52,8 +52,8 @@ func (p *process) stop() {
 	p.upstream.stop()
 }
 
-// empty gives the room of a directory's files back, and leaves their names until the end of the run: ext4 takes no inode
-// again that was freed in the last seconds, and looks at all of them for each file that is made.
+// empty gives the room of a directory's files back, and leaves their names until the end of the run: ext4 takes no
+// inode again that was freed in the last seconds, and looks at all of them for each file that is made.
 func empty(dir string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
@@ -118,8 +118,7 @@ func (p *process) wakeups() (total int64, err error) {
 	return total - most, err
 }
 
-// start runs a program that prints its address on its first line, and further lines if more is
-// told to be read.
+// start runs a program that prints its address on its first line. It returns so many lines of its output.
 func start(dir string, lines int, program string, args ...string) (*process, []string, error) {
 	p := &process{cmd: exec.Command(program, args...), dir: dir}
 	out, err := p.cmd.StdoutPipe()
@@ -129,15 +128,15 @@ func start(dir string, lines int, program string, args ...string) (*process, []s
 	if err := p.cmd.Start(); err != nil {
 		return nil, nil, err
 	}
-	var told []string
-	for s := bufio.NewScanner(out); len(told) < lines && s.Scan(); {
-		told = append(told, s.Text())
+	var printed []string
+	for s := bufio.NewScanner(out); len(printed) < lines && s.Scan(); {
+		printed = append(printed, s.Text())
 	}
-	if len(told) < lines {
+	if len(printed) < lines {
 		p.stop()
 		return nil, nil, fmt.Errorf("%s ended at its start", program)
 	}
 	go io.Copy(io.Discard, out)
-	p.address = strings.TrimPrefix(told[0], "http://")
-	return p, told, nil
+	p.address = strings.TrimPrefix(printed[0], "http://")
+	return p, printed, nil
 }

@@ -9,7 +9,9 @@ type reading struct {
 var (
 	known    = reading{"GET of a generation", func(p *process) (string, string) { return p.known, p.known }}
 	download = reading{"GET of an image, " + photo.name, func(p *process) (string, string) { return p.image, p.image }}
-	models   = reading{"GET of the models, against an empty handler", func(*process) (string, string) { return "/empty", "/api/v1/models" }}
+	models   = reading{"GET of the models, against an empty handler", func(*process) (string, string) {
+		return "/empty", "/api/v1/models"
+	}}
 )
 
 const readers = 64

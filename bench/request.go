@@ -26,7 +26,8 @@ func (p *process) generate(path string, g generation) load.Load {
 	if g.async {
 		status, text = http.StatusAccepted, "[fake:delay=5h] "+prompt
 	}
-	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d","n":1,"async":%t}`, model, text, g.picture.edge, g.async)
+	body := fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d","n":1,"async":%t}`, model, text,
+		g.picture.edge, g.async)
 	l := p.load(p.postOf(path, body), g.connections)
 	l.Status = status
 	return l
@@ -39,12 +40,14 @@ func (p *process) get(path string, connections int) load.Load {
 
 // load is that of one request, again and again, which is answered with 200.
 func (p *process) load(request []byte, connections int) load.Load {
-	return load.Load{Address: p.address, Connections: connections, Status: http.StatusOK, Request: func(int) []byte { return request }}
+	return load.Load{Address: p.address, Connections: connections, Status: http.StatusOK, Request: func(int) []byte {
+		return request
+	}}
 }
 
 func (p *process) postOf(path, body string) []byte {
-	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
-		path, p.address, p.key, len(body), body)
+	return fmt.Appendf(nil,
+		"POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, p.address, p.key, len(body), body)
 }
 
 func (p *process) getOf(path string) []byte {
@@ -53,7 +56,8 @@ func (p *process) getOf(path string) []byte {
 
 // makeOne has the service make a generation, for what reads one.
 func (p *process) makeOne(edge int) error {
-	text, err := p.post("application/json", strings.NewReader(fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d"}`, model, prompt, edge)))
+	text, err := p.post("application/json",
+		strings.NewReader(fmt.Sprintf(`{"model":"%s","prompt":"%s","size":"%[3]dx%[3]d"}`, model, prompt, edge)))
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ var intake = generation{work: ready.of(least), connections: 64, async: true}
 var shape = shaped(openAI.of(photo).at(64))
 
 var tables = []table{
-	{[]string{"What", "A second", "To the reference", "To the upstream called directly", "Processor time", "To the reference's"}, []row{
+	{[]string{"What", "A second", "To the reference", "To the upstream called directly", "Processor time",
+		"To the reference's"}, []row{
 		openAI.of(least).at(1).against(targets{}),
 		openAI.of(least).at(32).against(targets{reference: atLeast(0.5)}),
 		openAI.of(least).at(64).against(targets{reference: atLeast(0.5)}),
@@ -78,7 +79,8 @@ var tables = []table{
 		alone("added latency at half of the peak, openai, "+least.name, "p50 ≤ 1 ms, p99 ≤ 5, p99.9 ≤ 20", half),
 		alone("upload of 16 × "+poster.name, "≥ 0.7", upload),
 		alone("growth: charge, 1 million generations", "≤ 2", grown{user: "rich"}.measure),
-		alone("growth: page, 1 million generations", "≤ 2", grown{user: "rich", path: "/api/v1/generations?limit=20"}.measure),
+		alone("growth: page, 1 million generations", "≤ 2",
+			grown{user: "rich", path: "/api/v1/generations?limit=20"}.measure),
 		alone("growth: charge, 100,000 lots", "≤ 2", grown{user: "lots"}.measure),
 		alone("growth: balance, 100,000 lots", "≤ 2", grown{user: "lots", path: "/api/v1/credits"}.measure),
 		alone("start to first answer", "< 100 ms; < 2 s with -data", startup),
@@ -88,7 +90,7 @@ var tables = []table{
 	}},
 }
 
-// measured is what came of a row that is no contest.
+// measured is the result of a row that is not a contest.
 type measured struct{ figure, detail string }
 
 func alone(name, target string, measure func(context.Context, *bench) (measured, error)) row {

@@ -18,7 +18,7 @@ const (
 	scrapePause = 100 * time.Millisecond
 )
 
-// scrape tells what it costs the daemon to be asked for its metrics, of which one generation is told.
+// scrape measures what it costs the daemon to answer with its metrics after one generation.
 func scrape(ctx context.Context, b *bench) (measured, error) {
 	p, err := b.service(ready.of(least))
 	if err != nil {

@@ -57,13 +57,13 @@ func (b *bench) program(name string, lines int, w work) (*process, []string, err
 	if !w.memory {
 		args = append(args, "-dir", dir)
 	}
-	p, told, err := start(dir, lines, filepath.Join(b.bin, name), args...)
+	p, printed, err := start(dir, lines, filepath.Join(b.bin, name), args...)
 	if err != nil {
 		upstream.stop()
 		return nil, nil, err
 	}
 	p.upstream = upstream
-	return p, told, nil
+	return p, printed, nil
 }
 
 func (b *bench) workdir() (string, error) { return os.MkdirTemp(b.dir, "run-") }
@@ -83,11 +83,11 @@ func (b *bench) service(w work) (*process, error) {
 	if !w.memory {
 		return b.daemon(w)
 	}
-	p, told, err := b.program("embedded", 2, w)
+	p, printed, err := b.program("embedded", 2, w)
 	if err != nil {
 		return nil, err
 	}
-	p.key = told[1]
+	p.key = printed[1]
 	return p, nil
 }
 
@@ -111,8 +111,8 @@ func (b *bench) daemon(w work) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	p.cmd = exec.Command(filepath.Join(b.bin, "imagegend"), "serve", "--data-dir", data, "--models", models, "--addr", "127.0.0.1:0",
-		"--max-queued", "100000000")
+	p.cmd = exec.Command(filepath.Join(b.bin, "imagegend"), "serve", "--data-dir", data, "--models", models, "--addr",
+		"127.0.0.1:0", "--max-queued", "100000000")
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -132,7 +132,8 @@ func (b *bench) models(p *process, w work) (path string, err error) {
 	}
 	provider := fmt.Sprintf("{type: fake, image: %q}", file)
 	if p.upstream = upstream; upstream != nil {
-		provider = fmt.Sprintf("{type: openai, base_url: %q, private: true, sizes: [1024x1024, 4096x4096]}", upstream.base())
+		provider = fmt.Sprintf("{type: openai, base_url: %q, private: true, sizes: [1024x1024, 4096x4096]}",
+			upstream.base())
 	}
 	path = filepath.Join(p.dir, "models.yaml")
 	text := fmt.Sprintf("models:\n- id: %s\n  provider: %s\n  credits: {1K: 1, 2K: 2, 4K: 4}\n", model, provider)

@@ -42,7 +42,8 @@ func upload(_ context.Context, b *bench) (measured, error) {
 		v = append(v, copied.Seconds()/sent.Seconds())
 	}
 	after, err := p.memory("VmHWM:")
-	detail := fmt.Sprintf("%.1f s to %.1f s; peak memory %d MiB before, %d MiB after", sent.Seconds(), copied.Seconds(), before>>20, after>>20)
+	detail := fmt.Sprintf("%.1f s to %.1f s; peak memory %d MiB before, %d MiB after", sent.Seconds(), copied.Seconds(),
+		before>>20, after>>20)
 	return measured{spread(v), detail}, err
 }
 
@@ -84,7 +85,8 @@ func (p *process) upload(file string) error {
 }
 
 func fill(form *multipart.Writer, file string) error {
-	for name, value := range map[string]string{"model": model, "prompt": prompt, "size": fmt.Sprintf("%[1]dx%[1]d", least.edge)} {
+	for name, value := range map[string]string{"model": model, "prompt": prompt, "size": fmt.Sprintf("%[1]dx%[1]d",
+		least.edge)} {
 		if err := form.WriteField(name, value); err != nil {
 			return err
 		}

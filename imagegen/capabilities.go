@@ -30,7 +30,10 @@ type Capabilities struct {
 	Mask        bool     // it takes a mask that limits an edit
 	MaxSeed     int64    // the highest seed; 0: it takes none
 
-	Verify Verification // how its images are checked for completeness; "": VerifyDecode
+	Orientation bool // it turns references upright as their EXIF data say; else the engine sends upright copies
+
+	Metadata Metadata     // what becomes of the metadata of its images; "": MetadataKeep
+	Verify   Verification // how its images are checked for completeness; "": VerifyDecode
 
 	// Offers are the Capabilities of several providers behind this one. A request is possible
 	// if one of them can do all of it. If Offers is set, WithDefaults computes the other
@@ -44,7 +47,8 @@ func (c Capabilities) Validate() error {
 	case c.MaxReferences < 0 || c.MaxReferences > MaxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, MaxReferences)
 	case c.MinReferences < 0 || c.MinReferences > c.MaxReferences:
-		return fmt.Errorf("the option MinReferences is %d; it can be up to MaxReferences, which is %d", c.MinReferences, c.MaxReferences)
+		return fmt.Errorf("the option MinReferences is %d; it can be up to MaxReferences, which is %d", c.MinReferences,
+			c.MaxReferences)
 	case c.MaxImages < 0:
 		return fmt.Errorf("the option MaxImages is %d; it cannot be negative", c.MaxImages)
 	case c.MaxPrompt < 0 || c.MaxPrompt > MaxPromptRunes:
@@ -55,7 +59,7 @@ func (c Capabilities) Validate() error {
 		return errors.New("the option Mask needs MaxReferences: a mask belongs to a reference image")
 	}
 	if c.Sizes == nil && c.SizeRules != (SizeRules{}) {
-		if err := c.SizeRules.check(); err != nil {
+		if err := c.SizeRules.validateRules(); err != nil {
 			return err
 		}
 	}
@@ -91,24 +95,31 @@ func (c Capabilities) WithDefaults() Capabilities {
 	}
 	c.MaxImages = cmp.Or(c.MaxImages, MaxImages)
 	c.MaxPrompt = cmp.Or(c.MaxPrompt, MaxPromptRunes)
-	c.Verify = cmp.Or(c.Verify, VerifyDecode)
+	c.Verify, c.Metadata = cmp.Or(c.Verify, VerifyDecode), cmp.Or(c.Metadata, MetadataKeep)
 	return c
 }
 
-// together combines the offers: it can do what at least one of them can, and verifies
+// together combines the offers: it can do what at least one of them can, and treats
 // images as the least trusted one requires.
 func (c Capabilities) together() Capabilities {
-	all := Capabilities{Verify: VerifyStructure, MinReferences: MaxReferences, Compression: true}
+	all := Capabilities{Verify: VerifyStructure, Metadata: MetadataKeep, MinReferences: MaxReferences,
+		Compression: true, Orientation: true}
 	for _, o := range c.Offers {
 		o = o.WithDefaults()
 		all.Offers = append(all.Offers, o)
 		if o.Verify != VerifyStructure {
 			all.Verify = o.Verify
 		}
-		all.MinReferences, all.MaxReferences = min(all.MinReferences, o.MinReferences), max(all.MaxReferences, o.MaxReferences)
+		if o.Metadata != MetadataKeep {
+			all.Metadata = o.Metadata
+		}
+		all.MinReferences, all.MaxReferences = min(all.MinReferences, o.MinReferences),
+			max(all.MaxReferences, o.MaxReferences)
 		all.MaxImages, all.MaxPrompt = max(all.MaxImages, o.MaxImages), max(all.MaxPrompt, o.MaxPrompt)
 		all.Compression = all.Compression && o.Compression // the engine cannot tell which of them made an image
-		all.Transparent, all.Mask, all.MaxSeed = all.Transparent || o.Transparent, all.Mask || o.Mask, max(all.MaxSeed, o.MaxSeed)
+		all.Orientation = all.Orientation && o.Orientation // nor which of them will get a reference
+		all.Transparent, all.Mask, all.MaxSeed = all.Transparent || o.Transparent, all.Mask || o.Mask,
+			max(all.MaxSeed, o.MaxSeed)
 	}
 	for _, f := range Formats() {
 		if slices.ContainsFunc(all.Offers, func(o Capabilities) bool { return slices.Contains(o.Formats, f) }) {
@@ -124,23 +135,23 @@ func (c Capabilities) together() Capabilities {
 	return all
 }
 
-// Refuses returns nil if p can do r according to its Capabilities and its method Check, if it
-// has one; else a *ProviderError of ClassInvalid that says what to change. It is a pure
+// CheckRequest returns nil if p can do r according to its Capabilities and, if it is a [Checker],
+// its Check; else a *ProviderError of ClassInvalid that says what to change. It is a pure
 // function of the fields of r up to Options, of len(r.References), and of whether r has a mask.
-func Refuses(p Provider, r ProviderRequest) error {
-	if err := p.Capabilities().Refuses(r); err != nil {
+func CheckRequest(p Provider, r ProviderRequest) error {
+	if err := p.Capabilities().Check(r); err != nil {
 		return err
 	}
-	if c, ok := p.(interface{ Check(ProviderRequest) error }); ok {
+	if c, ok := p.(Checker); ok {
 		return c.Check(r)
 	}
 	return nil
 }
 
-// Refuses returns nil if c allows r, else a *ProviderError of ClassInvalid that says what
-// to change. It looks at the same fields as the function [Refuses]. If an explicit size is
+// Check returns nil if c allows r, else a *ProviderError of ClassInvalid that says what
+// to change. It looks at the same fields as the function [CheckRequest]. If an explicit size is
 // refused, the error does not suggest another one.
-func (c Capabilities) Refuses(r ProviderRequest) error {
+func (c Capabilities) Check(r ProviderRequest) error {
 	switch {
 	case c.Offers == nil:
 		return c.WithDefaults().refusesAlone(r)
@@ -149,7 +160,7 @@ func (c Capabilities) Refuses(r ProviderRequest) error {
 	}
 	var refusals []*ProviderError
 	for _, o := range c.Offers {
-		e, ok := errors.AsType[*ProviderError](o.Refuses(r))
+		e, ok := errors.AsType[*ProviderError](o.Check(r))
 		if ok && !slices.ContainsFunc(refusals, func(f *ProviderError) bool { return f.Message == e.Message }) {
 			refusals = append(refusals, e)
 		}
@@ -157,14 +168,16 @@ func (c Capabilities) Refuses(r ProviderRequest) error {
 	if len(refusals) == 1 {
 		return refusals[0]
 	}
-	return invalidRequest("this model cannot do this all at once; %s", strings.Join(c.WithDefaults().suggest(r), ", or "))
+	return invalidRequest("this model cannot do this all at once; %s", strings.Join(c.WithDefaults().suggest(r),
+		", or "))
 }
 
 func (c Capabilities) refusesAlone(r ProviderRequest) error {
 	references := len(r.References)
 	switch {
 	case references < c.MinReferences || references > c.MaxReferences:
-		return invalidRequest("%d reference images were sent; it takes from %d to %d", references, c.MinReferences, c.MaxReferences)
+		return invalidRequest("%d reference images were sent; it takes from %d to %d", references, c.MinReferences,
+			c.MaxReferences)
 	case r.N > c.MaxImages:
 		return invalidRequest("n is %d; it makes up to %d", r.N, c.MaxImages)
 	case utf8.RuneCountInString(r.Prompt) > c.MaxPrompt:
@@ -179,13 +192,14 @@ func (c Capabilities) refusesAlone(r ProviderRequest) error {
 	}
 	z, err := c.Choose(r)
 	if err == nil && r.Options.Format != "" && !r.Options.Format.engine() && !r.Size.Auto() && z != r.Size {
-		return invalidField("output_format", "output_format %s is not possible in size %v, which is cut from a larger image", r.Options.Format, r.Size)
+		return invalidField("output_format",
+			"output_format %s is not possible in size %v, which is cut from a larger image", r.Options.Format, r.Size)
 	}
 	return err
 }
 
 func (c Capabilities) able(r ProviderRequest) bool {
-	return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Refuses(r) == nil })
+	return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Check(r) == nil })
 }
 
 // suggest lists single changes that make r possible. It proposes no other size: the engine

@@ -23,17 +23,18 @@ func (c Capabilities) Choose(r ProviderRequest) (Size, error) {
 	if !r.Size.Auto() {
 		return Size{}, invalidRequest("size %v cannot be made by this model", r.Size)
 	}
-	return Size{}, invalidRequest("ratio %s cannot be had in tier %s; in this tier there are %v", r.Ratio, r.Tier, c.ratiosOf(r.Tier))
+	return Size{}, invalidRequest("ratio %s cannot be had in tier %s; in this tier there are %v", r.Ratio, r.Tier,
+		c.ratiosOf(r.Tier))
 }
 
-// Exactly reports whether the provider makes the size that r asks for, so that nothing is
+// MakesExactSize reports whether the provider makes the size that r asks for, so that nothing is
 // cropped or scaled. It is true if r asks for no size.
-func (c Capabilities) Exactly(r ProviderRequest) bool {
+func (c Capabilities) MakesExactSize(r ProviderRequest) bool {
 	if c.Offers != nil {
-		return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.Exactly(r) })
+		return slices.ContainsFunc(c.Offers, func(o Capabilities) bool { return o.MakesExactSize(r) })
 	}
 	z, err := c.Choose(r)
-	return r.Size.Auto() || err == nil && z == r.Size && c.Refuses(r) == nil
+	return r.Size.Auto() || err == nil && z == r.Size && c.Check(r) == nil
 }
 
 func invalidRequest(format string, args ...any) error {
@@ -138,7 +139,7 @@ func SizeFor(r Ratio, t Tier) Size {
 	return Size{usualStep * w * k, usualStep * h * k}
 }
 
-// terms returns the two numbers of a ratio in lowest terms; 1 and 1 for what is no ratio.
+// terms returns the two numbers of a ratio in lowest terms; 1 and 1 for anything else.
 func (r Ratio) terms() (w, h int) {
 	if r.Aspect() == 0 {
 		return 1, 1
@@ -162,7 +163,7 @@ type SizeRules struct {
 	MaxAspect            float64 // the maximum of the longer edge divided by the shorter
 }
 
-func (s SizeRules) check() error {
+func (s SizeRules) validateRules() error {
 	if s.Step < 1 || s.MinEdge < 0 || s.MaxEdge < max(s.Step, s.MinEdge) || s.MinPixels < 0 ||
 		s.MaxPixels < max(1, s.MinPixels) || s.MaxAspect < 1 {
 		return errors.New("the option SizeRules allows no size; Step, MaxEdge, MaxPixels and MaxAspect are required")
@@ -198,7 +199,9 @@ func (s SizeRules) above(z Size) Size {
 // within returns the largest size in steps, of about z's shape, that exceeds neither z nor
 // MaxEdge and MaxPixels.
 func (s SizeRules) within(z Size) Size {
-	scale := min(1, float64(s.MaxEdge)/float64(max(z.Width, z.Height)), math.Sqrt(float64(s.MaxPixels)/float64(z.Area())))
-	down := func(edge int) int { return int(float64(edge)*scale+1e-6) / s.Step * s.Step } // 1e-6: rounding in the division must not cost a pixel
+	scale := min(1, float64(s.MaxEdge)/float64(max(z.Width, z.Height)),
+		math.Sqrt(float64(s.MaxPixels)/float64(z.Area())))
+	// 1e-6: rounding in the division must not cost a pixel
+	down := func(edge int) int { return int(float64(edge)*scale+1e-6) / s.Step * s.Step }
 	return Size{down(z.Width), down(z.Height)}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-var flux = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 8192, MaxPixels: 2048 * 2048, MaxAspect: 4}}.WithDefaults()
+var flux = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 8192,
+	MaxPixels: 2048 * 2048, MaxAspect: 4}}.WithDefaults()
 
 func parse(t *testing.T, size string) imagegen.Size {
 	t.Helper()
@@ -23,7 +24,8 @@ func parse(t *testing.T, size string) imagegen.Size {
 
 func explicit(t *testing.T, c imagegen.Capabilities, size string) imagegen.ProviderRequest {
 	z := parse(t, size)
-	return imagegen.ProviderRequest{N: 1, Size: z, Tier: imagegen.TierOf(z.Area()), Ratio: imagegen.NearestRatio(z, c.Ratios)}
+	return imagegen.ProviderRequest{N: 1, Size: z, Tier: imagegen.TierOf(z.Area()), Ratio: imagegen.NearestRatio(z,
+		c.Ratios)}
 }
 
 func TestChooseExplicitSizes(t *testing.T) {
@@ -43,11 +45,13 @@ func TestChooseExplicitSizes(t *testing.T) {
 	}
 }
 
-// Whatever is asked for, an allowed size is chosen that fits, or none can be had.
+// For each request an allowed size that fits is chosen, or there is none.
 func TestChooseAnySize(t *testing.T) {
 	is := is.New(t)
-	listed := imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 768, Height: 1344}}}.WithDefaults()
-	edges := []string{"16", "17", "100", "250", "431", "512", "700", "768", "1000", "1024", "1080", "1344", "1448", "1920", "2047", "2048", "2049", "3000", "4096", "8192"}
+	listed := imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768},
+		{Width: 768, Height: 1344}}}.WithDefaults()
+	edges := []string{"16", "17", "100", "250", "431", "512", "700", "768", "1000", "1024", "1080", "1344", "1448",
+		"1920", "2047", "2048", "2049", "3000", "4096", "8192"}
 	refused := 0
 	for _, c := range []imagegen.Capabilities{flux, listed, {}} {
 		for _, w := range edges {
@@ -85,7 +89,8 @@ func TestChooseByTheFirstReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			z, err := c.can.Choose(imagegen.ProviderRequest{Ratio: imagegen.RatioAuto, Tier: imagegen.Tier2K, References: c.references})
+			z, err := c.can.Choose(imagegen.ProviderRequest{Ratio: imagegen.RatioAuto, Tier: imagegen.Tier2K,
+				References: c.references})
 			is.NoErr(err)
 			is.Equal(z.String(), c.want)
 		})
@@ -96,7 +101,8 @@ func TestDefaultsFollowTheSizes(t *testing.T) {
 	is := is.New(t)
 	is.Equal(flux.Ratios, imagegen.Ratios())
 	is.Equal(flux.Tiers, []imagegen.Tier{"1K", "2K"})
-	c := imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 32, MaxEdge: 1440, MaxPixels: 1440 * 1440, MaxAspect: 2}}.WithDefaults()
+	c := imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 32, MaxEdge: 1440, MaxPixels: 1440 * 1440,
+		MaxAspect: 2}}.WithDefaults()
 	is.Equal(c.Tiers, []imagegen.Tier{"1K", "2K"})
 	for _, ratio := range c.Ratios[1:] {
 		is.True(math.Max(ratio.Aspect(), 1/ratio.Aspect()) <= 2)
@@ -108,14 +114,15 @@ func TestDefaultsFollowTheSizes(t *testing.T) {
 func TestValidate(t *testing.T) {
 	rules := func(r imagegen.SizeRules) imagegen.Capabilities { return imagegen.Capabilities{SizeRules: r} }
 	for name, c := range map[string]imagegen.Capabilities{
-		"no limit":             rules(imagegen.SizeRules{Step: 16}),
-		"a range that is none": rules(imagegen.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 256, MaxPixels: 1 << 20, MaxAspect: 2}),
-		"a size of zero":       {Sizes: []imagegen.Size{{}}},
-		"no ratio's size":      {Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
-		"an empty list":        {Sizes: []imagegen.Size{}},
-		"more than there may":  {MinReferences: 2, MaxReferences: 1},
-		"fewer than no image":  {MaxImages: -1},
-		"one of several":       {Offers: []imagegen.Capabilities{{}, {MaxPrompt: -1}}},
+		"no limit": rules(imagegen.SizeRules{Step: 16}),
+		"a range that is none": rules(imagegen.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 256, MaxPixels: 1 << 20,
+			MaxAspect: 2}),
+		"a size of zero":      {Sizes: []imagegen.Size{{}}},
+		"no ratio's size":     {Sizes: []imagegen.Size{{Width: 100, Height: 1000}}},
+		"an empty list":       {Sizes: []imagegen.Size{}},
+		"more than there may": {MinReferences: 2, MaxReferences: 1},
+		"fewer than no image": {MaxImages: -1},
+		"one of several":      {Offers: []imagegen.Capabilities{{}, {MaxPrompt: -1}}},
 	} {
 		t.Run(name, func(t *testing.T) { is.New(t).True(c.Validate() != nil) })
 	}

@@ -29,7 +29,7 @@
 //		}},
 //	})
 //	...
-//	err = service.Start(ctx)
+//	err = service.Start()
 //	defer service.Stop(ctx)
 //
 //	_, err = db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 100})

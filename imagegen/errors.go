@@ -33,14 +33,17 @@ const (
 // Error is the error that a [Service] returns. errors.Is compares codes, so sentinels such as
 // ErrNotFound match both in process and through package client.
 type Error struct {
-	Code       Code
-	Message    string        // safe to show to the caller
-	Field      string        // with invalid_request: the field of the request at fault, if it is one; "" from package client
-	Lasting    bool          // with generationFailed: the same request would fail again; false from package client
-	Generation GenerationID  // with generationFailed and cancelled; with idempotencyKeyInUse and internalError if it is known
-	RetryAfter time.Duration // with overloaded, rateLimited and idempotencyKeyInUse: how long to wait before the next try
-	Replayed   bool          // the error is that of an earlier call with the same idempotency key
-	Err        error         // the cause, for the log; never shown to the caller
+	Code    Code
+	Message string // safe to show to the caller
+	// with invalid_request: the field of the request at fault, if it is one; "" from package client
+	Field   string
+	Lasting bool // with generationFailed: the same request would fail again; false from package client
+	// with generationFailed and cancelled; with idempotencyKeyInUse and internalError if it is known
+	Generation GenerationID
+	// with overloaded, rateLimited and idempotencyKeyInUse: how long to wait before the next try
+	RetryAfter time.Duration
+	Replayed   bool  // the error is that of an earlier call with the same idempotency key
+	Err        error // the cause, for the log; never shown to the caller
 }
 
 // Error returns the code, the message and the cause. It is for the log: callers see Message only.
@@ -66,28 +69,36 @@ func (e *Error) Is(target error) bool {
 
 // Sentinels for errors.Is, one for each code.
 var (
-	ErrInvalidRequest       = &Error{Code: CodeInvalidRequest, Message: "the request is invalid"}
-	ErrMissingKey           = &Error{Code: CodeMissingKey, Message: "send an API key: Authorization: Bearer <API_KEY>"}
-	ErrInvalidKey           = &Error{Code: CodeInvalidKey, Message: "the API key does not exist or has been revoked"}
-	ErrExpiredKey           = &Error{Code: CodeExpiredKey, Message: "the API key has expired"}
-	ErrInsufficientCredits  = &Error{Code: CodeInsufficientCredits, Message: "the account has too few credits for this request"}
-	ErrNotFound             = &Error{Code: CodeNotFound, Message: "the requested resource was not found"}
-	ErrGenerationFailed     = &Error{Code: CodeGenerationFailed, Message: messageFailed}
-	ErrCancelled            = &Error{Code: CodeCancelled, Message: "the generation was cancelled before it began; the credits were returned"}
+	ErrInvalidRequest      = &Error{Code: CodeInvalidRequest, Message: "the request is invalid"}
+	ErrMissingKey          = &Error{Code: CodeMissingKey, Message: "send an API key: Authorization: Bearer <API_KEY>"}
+	ErrInvalidKey          = &Error{Code: CodeInvalidKey, Message: "the API key does not exist or has been revoked"}
+	ErrExpiredKey          = &Error{Code: CodeExpiredKey, Message: "the API key has expired"}
+	ErrInsufficientCredits = &Error{Code: CodeInsufficientCredits,
+		Message: "the account has too few credits for this request"}
+	ErrNotFound         = &Error{Code: CodeNotFound, Message: "the requested resource was not found"}
+	ErrGenerationFailed = &Error{Code: CodeGenerationFailed, Message: messageFailed}
+	ErrCancelled        = &Error{Code: CodeCancelled,
+		Message: "the generation was cancelled before it began; the credits were returned"}
 	ErrChargeRefused        = &Error{Code: CodeChargeRefused, Message: "the account cannot be charged; nothing was"}
-	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused, Message: "this Idempotency-Key was used with another request; use a new key"}
-	ErrIdempotencyKeyInUse  = &Error{Code: CodeIdempotencyKeyInUse, Message: "a request with this Idempotency-Key is still running; ask again later"}
-	ErrNotCancellable       = &Error{Code: CodeNotCancellable, Message: "it is too late to cancel the generation: it has ended, or an upstream works on it"}
-	ErrRateLimited          = &Error{Code: CodeRateLimited, Message: "too many requests; try again later"}
-	ErrOverloaded           = &Error{Code: CodeOverloaded, Message: "the service cannot take more work at the moment; try again later"}
-	ErrInternal             = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
+	ErrIdempotencyKeyReused = &Error{Code: CodeIdempotencyKeyReused,
+		Message: "this Idempotency-Key was used with another request; use a new key"}
+	ErrIdempotencyKeyInUse = &Error{Code: CodeIdempotencyKeyInUse,
+		Message: "a request with this Idempotency-Key is still running; ask again later"}
+	ErrNotCancellable = &Error{Code: CodeNotCancellable,
+		Message: "it is too late to cancel the generation: it has ended, or an upstream works on it"}
+	ErrRateLimited = &Error{Code: CodeRateLimited, Message: "too many requests; try again later"}
+	ErrOverloaded  = &Error{Code: CodeOverloaded,
+		Message: "the service cannot take more work at the moment; try again later"}
+	ErrInternal = &Error{Code: CodeInternal, Message: "the service failed; try again later"}
 )
 
-// What callers are told of a generation that failed. What the provider said goes only to
+// Messages for callers about a generation that failed. What the provider said goes only to
 // the log.
 const (
-	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
-	messageFailed  = "the images could not be generated; the credits were returned; try again"
+	messageRefused  = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	messageInvalid  = "the provider cannot make these images as they are asked for; the credits were returned; change the request"
+	messageUnusable = "the provider cannot be used until the operator of the service has mended it; the credits were returned"
+	messageFailed   = "the images could not be generated; the credits were returned; try again"
 )
 
 // Errors between the engine and the implementations of its interfaces. A [Service] does not
@@ -114,11 +125,11 @@ var (
 	ErrGrantConflict = errors.New("imagegen: the reference exists with another user, amount or lot")
 )
 
-// ReservedError says that another generation, Record, holds the idempotency key. Nothing was
+// IdempotencyKeyTakenError says that another generation, Record, holds the idempotency key. Nothing was
 // written.
-type ReservedError struct{ Record Record }
+type IdempotencyKeyTakenError struct{ Record Record }
 
-func (e *ReservedError) Error() string {
+func (e *IdempotencyKeyTakenError) Error() string {
 	return "imagegen: the idempotency key is reserved by " + string(e.Record.ID)
 }
 
@@ -126,18 +137,19 @@ func (e *ReservedError) Error() string {
 // After any other error the outcome of that write is unknown.
 func Definite(err error) bool {
 	for _, definite := range []error{ErrStale, ErrTransition, ErrNotApplied, ErrExists, ErrNotFound, ErrInvalidRequest,
-		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrRateLimited, ErrChargeRefused, ErrChargeConflict, ErrChargeClosed, ErrGrantConflict} {
+		ErrInvalidKey, ErrExpiredKey, ErrInsufficientCredits, ErrRateLimited, ErrChargeRefused, ErrChargeConflict,
+		ErrChargeClosed, ErrGrantConflict} {
 		if errors.Is(err, definite) {
 			return true
 		}
 	}
-	_, reserved := errors.AsType[*ReservedError](err)
+	_, reserved := errors.AsType[*IdempotencyKeyTakenError](err)
 	return reserved
 }
 
-// RefusedForGood reports whether err says that a Ledger changed nothing and would refuse the
+// Permanent reports whether err says that a Ledger changed nothing and would refuse the
 // same call again: the error is [Definite], but not ErrNotApplied.
-func RefusedForGood(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
+func Permanent(err error) bool { return Definite(err) && !errors.Is(err, ErrNotApplied) }
 
 // Invalid returns an ErrInvalidRequest with a message for the caller. Config.Admit, a Policy or
 // an interface such as httpapi uses it to say what is wrong and what to do.
@@ -153,10 +165,10 @@ func InvalidField(field, format string, args ...any) *Error {
 	return e
 }
 
-// RefuseCharge returns an ErrChargeRefused with a message for the caller. A [Ledger] returns it
+// ChargeRefused returns an ErrChargeRefused with a message for the caller. A [Ledger] returns it
 // for a charge that it would also refuse if it were repeated, for example because the account is
 // suspended.
-func RefuseCharge(format string, args ...any) *Error {
+func ChargeRefused(format string, args ...any) *Error {
 	return &Error{Code: CodeChargeRefused, Message: fmt.Sprintf(format, args...)}
 }
 

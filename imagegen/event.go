@@ -17,7 +17,8 @@ const (
 	EventFailed    EventKind = "failed"    // no image, all credits refunded; Credits: the refund
 	EventCancelled EventKind = "cancelled" // by its owner, before any image; all credits refunded; Credits: the refund
 	EventResolved  EventKind = "resolved"  // an operator ended a dispute; Credits: the refund
-	EventReplayed  EventKind = "replayed"  // a call got an earlier call's answer and was not charged; only User and Generation are set
+	// a call got an earlier call's answer and was not charged; only User and Generation are set
+	EventReplayed EventKind = "replayed"
 )
 
 // Work for a generation. A step is announced by [Observer.Begin]. Err is nil if the work succeeded.
@@ -25,15 +26,19 @@ const (
 	EventWaited    EventKind = "waited"    // the generation got a slot, or Err; queued work reports its first wait only
 	EventCharged   EventKind = "charged"   // a step: record and charge became durable, or Err
 	EventAttempted EventKind = "attempted" // a step: an attempt ended with Count images and Err
-	EventAsked     EventKind = "asked"     // a provider that has others make the images asked Member, which made Count images
-	EventStored    EventKind = "stored"    // a step: an image was received, checked and stored, or Err
-	EventClosed    EventKind = "closed"    // a step: outcome and settlement became durable, or Err
+	// a provider that has others make the images asked Member, which made Count images
+	EventAsked  EventKind = "asked"
+	EventStored EventKind = "stored" // a step: an image was received, checked and stored, or Err
+	EventClosed EventKind = "closed" // a step: outcome and settlement became durable, or Err
+	// Count images of an attempt were made, or may have been if its process was killed, and nobody gets them; Err: why
+	EventLost EventKind = "lost"
 )
 
 // Events that concern no single generation.
 const (
 	EventCommitted EventKind = "committed" // the storage wrote Count operations in one transaction, or Err
-	EventAudited   EventKind = "audited"   // an audit ended, and found Count violations; Err: it could not be carried out
+	// an audit ended, and found Count violations; Err: it could not be carried out
+	EventAudited EventKind = "audited"
 )
 
 // Event tells an [Observer] of what happened.
@@ -48,10 +53,11 @@ type Event struct {
 	Duration   time.Duration // how long it took; for results of a generation: the time since its creation
 	Credits    Credits
 	Count      int
+	Cost       *AttemptCost // of EventAttempted, when it has ended
 	Err        error
 }
 
-// Observer is told what an engine does, for metrics and traces. Its methods must be quick
+// Observer hears what an engine does, for metrics and traces. Its methods must be quick
 // and safe for concurrent use, and must not call the engine. If one panics, the panic is
 // logged and changes nothing else. The context carries the values of the request's
 // context, if there is a request. An event may be missing after a crash, or after a write
@@ -114,11 +120,13 @@ const (
 	EndedRateLimited Ending = "rate_limited"
 	EndedUnavailable Ending = "unavailable"
 	EndedUnusable    Ending = "unusable"
+	EndedStorage     Ending = "storage" // images were made, and this service could not store them
 	EndedUnknown     Ending = "unknown"
 )
 
-var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused, ClassRateLimited: EndedRateLimited,
-	ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable, ClassCancelled: EndedCancelled}
+var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused,
+	ClassRateLimited: EndedRateLimited, ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable,
+	ClassCancelled: EndedCancelled, ClassStorage: EndedStorage}
 
 // Ending returns the ending of an attempt whose error has this class.
 func (c Class) Ending() Ending {

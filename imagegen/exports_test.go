@@ -2,31 +2,21 @@ package imagegen_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/matryer/is"
 )
 
-// Whatever a package exports is used by another package, an example or a test from outside, or its other exports name it.
+// Each export of a package is used by another package, an example or a test from outside, or its other exports name
+// it.
 func TestNothingIsExportedForNobody(t *testing.T) {
-	is := is.New(t)
-	exports := make(map[string][][]string)    // directory → what its package exports, of whose names one in use is enough
+	// directory → what its package exports, of whose names one in use is enough
+	exports := make(map[string][][]string)
 	users := make(map[string]map[string]bool) // name → the packages that use it
-	is.NoErr(filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		dir, test := filepath.Dir(path), strings.HasSuffix(path, "_test.go")
+	goTree(t, func(path string, file *ast.File, _ *token.FileSet) {
+		dir, test := filepath.Dir(path), isTestFile(path)
 		if test {
 			dir += strings.TrimPrefix(file.Name.Name, filepath.Base(dir)) // one from outside is another package
 		}
@@ -41,8 +31,7 @@ func TestNothingIsExportedForNobody(t *testing.T) {
 				users[name][dir] = true
 			}
 		}
-		return nil
-	}))
+	})
 	for dir, things := range exports {
 		for _, names := range things {
 			if !slices.ContainsFunc(names, func(n string) bool {
@@ -87,8 +76,8 @@ func exported(d ast.Decl) (things [][]string) {
 	return things
 }
 
-// named are the names of other packages' things that a declaration uses and, marked, of its own package's things that it
-// shows to others.
+// named are the names of other packages' things that a declaration uses and, marked, of its own package's things that
+// it shows to others.
 func named(d ast.Decl) (names []string) {
 	ast.Inspect(d, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

@@ -15,9 +15,9 @@ type (
 	// UserID names the owner of keys, credits and generations. An embedder may use identifiers
 	// of its own; see [UserID.Valid].
 	UserID string
-	// KeyID names an API key. It is no secret and cannot be used to authenticate.
+	// KeyID names an API key. It is not a secret and cannot be used to authenticate.
 	KeyID string
-	// OperatorKeyID names an operator key. It is no secret and cannot be used to authenticate.
+	// OperatorKeyID names an operator key. It is not a secret and cannot be used to authenticate.
 	OperatorKeyID string
 	// GenerationID names a generation, which only its owner can read.
 	GenerationID string
@@ -99,6 +99,17 @@ func NewImageID(g GenerationID) ImageID {
 	return ImageID(imagePrefix + strings.TrimPrefix(string(g), generationPrefix) + rand.Text())
 }
 
+// IsIdentifier reports whether s has the form of an identifier that [IDs] or [NewImageID] makes.
+func IsIdentifier(s string) bool {
+	for _, prefix := range []string{userPrefix, keyPrefix, operatorPrefix, generationPrefix, referencePrefix} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			return isUpperAlphanumeric(rest, sortableLength)
+		}
+	}
+	_, image := ImageID(s).Original().Generation()
+	return image
+}
+
 func isUpperAlphanumeric(s string, length int) bool {
 	if len(s) != length {
 		return false
@@ -124,25 +135,25 @@ type IDs struct {
 func NewIDs() *IDs { return &IDs{entropy: ulid.Monotonic(rand.Reader, 0)} }
 
 // User makes the identifier of a user.
-func (s *IDs) User(now time.Time) UserID { return UserID(s.next(userPrefix, now)) }
+func (s *IDs) User(now time.Time) UserID { return UserID(s.newID(userPrefix, now)) }
 
 // Key makes the identifier of an API key.
-func (s *IDs) Key(now time.Time) KeyID { return KeyID(s.next(keyPrefix, now)) }
+func (s *IDs) Key(now time.Time) KeyID { return KeyID(s.newID(keyPrefix, now)) }
 
 // OperatorKey makes the identifier of an operator key.
 func (s *IDs) OperatorKey(now time.Time) OperatorKeyID {
-	return OperatorKeyID(s.next(operatorPrefix, now))
+	return OperatorKeyID(s.newID(operatorPrefix, now))
 }
 
 // Generation makes the identifier of a generation.
 func (s *IDs) Generation(now time.Time) GenerationID {
-	return GenerationID(s.next(generationPrefix, now))
+	return GenerationID(s.newID(generationPrefix, now))
 }
 
 // Reference makes the identifier of bytes in a [Spool].
-func (s *IDs) Reference(now time.Time) ReferenceID { return ReferenceID(s.next(referencePrefix, now)) }
+func (s *IDs) Reference(now time.Time) ReferenceID { return ReferenceID(s.newID(referencePrefix, now)) }
 
-func (s *IDs) next(prefix string, now time.Time) string {
+func (s *IDs) newID(prefix string, now time.Time) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = max(s.last, ulid.Timestamp(now))

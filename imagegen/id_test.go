@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
-// What is made at a time or later has no identifier below the first one of that time, and what was made before has.
+// Identifiers that are made at a time or later are not below the first one of that time; earlier ones are.
 func TestFirstGenerationID(t *testing.T) {
 	is := is.New(t)
 	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)

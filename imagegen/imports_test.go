@@ -29,14 +29,7 @@ type goPackage struct {
 
 func goList(t *testing.T, dir string, args ...string) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps,Module"}, args...)...)
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", cmd.Args, err, &stderr)
-	}
+	out := goOutput(t, dir, append([]string{"list", "-json=ImportPath,Imports,Deps,Module"}, args...)...)
 	var packages []goPackage
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p goPackage
@@ -50,42 +43,49 @@ func goList(t *testing.T, dir string, args ...string) []goPackage {
 	}
 }
 
-// Each library is imported only where docs/design.md says, and what an embedder imports stays small.
+// goOutput returns what a go command prints in a directory.
+func goOutput(t *testing.T, dir string, args ...string) []byte {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, &stderr)
+	}
+	return out
+}
+
+// Each library is imported only where docs/design.md says, and what an embedder imports stays small. That a module
+// imports only what its go.mod requires, the go command sees to.
 func TestImportRules(t *testing.T) {
 	only := map[string][]string{ // import path prefix → packages that may import it
 		"go.etcd.io/bbolt":                    {module + "/imagegen/storage", module + "/bench/reference"},
 		"github.com/julienschmidt/httprouter": {module + "/imagegen/httpapi", module + "/bench/reference"},
 		"github.com/getkin/":                  {module + "/imagegen/httpapi/openapi/openapitest"},
-		"github.com/modelcontextprotocol/":    {module + "/imagegen/mcpserver", module + "/imagegen/httpapi/mcphttp", module + "/cmd/imagegend"},
-		module + "/imagegen/mcpserver":        {module + "/imagegen/httpapi/mcphttp", module + "/cmd/imagegend"},
-		module + "/imagegen/httpapi/mcphttp":  {module + "/cmd/imagegend"},
-		"github.com/spf13/":                   {module + "/cmd/imagegend"},
 		"github.com/failsafe-go/":             {module + "/imagegen/provider/router"},
 		"golang.org/x/oauth2":                 {module + "/imagegen/provider/gemini/vertex", console + "/oidc"},
 		"github.com/coreos/":                  {console + "/oidc", console + "/oidc/oidctest"},
 		"github.com/go-webauthn/":             {console + "/passkey", console + "/passkey/passkeytest"},
-		console + "/passkey":                  {module + "/cmd/imagegend"},
 		console + "/oidc":                     {module + "/cmd/imagegend"},
-		"golang.org/x/crypto/":                {module + "/imagegen/console/internal/password", module + "/cmd/imagegend"},
-		"github.com/jackc/":                   {module + "/imagegen/storage/postgres", module + "/imagegen/storage/postgres/postgrestest"},
-		"github.com/aws/":                     {module + "/imagegen/storage/s3", module + "/imagegen/storage/s3/s3test"},
-		console:                               {console, console + "/oidc", console + "/passkey", module + "/cmd/imagegend", module + "/examples/console"},
-		"go.opentelemetry.io/":                {module + "/imagegen/otel", module + "/cmd/imagegend"},
-		"github.com/prometheus/":              {module + "/cmd/imagegend"},
-		"pgregory.net/rapid":                  {module + "/proof"},
-		"github.com/anishathalye/porcupine":   {module + "/proof"},
-		"github.com/hanwen/go-fuse/":          {module + "/proof"},
+		console + "/passkey":                  {module + "/cmd/imagegend"},
 	}
-	trees := []string{module + "/cmd/imagegend", module + "/proof"} // allowed with all that lies below
-	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory", module + "/imagegen/provider", module + "/imagegen/engine"}
+	trees := []string{module + "/cmd/imagegend"} // allowed with all that lies below
+	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory",
+		module + "/imagegen/provider", module + "/imagegen/engine"}
 	contract := module + "/imagegen" // of all that lies around it
 	apart := []string{contract + "/storage", contract + "/provider", contract + "/client", contract + "/account"}
 	rooms := map[string][]string{ // of the engine → what each may import but the contract
 		"schedule":   {"engine/internal/bound"},
-		"thumbnails": {"engine/internal/picture"},
-		"uploads":    {"engine/internal/picture", "engine/internal/stream", "internal/share"},
+		"thumbnails": {"internal/picture"},
+		"uploads":    {"internal/picture", "engine/internal/stream", module + "/internal/share"},
 	}
-	for _, p := range goList(t, "..", "./...") {
+	pages := map[string][]string{ // the console's rooms → the other rooms that each may import
+		"signin": nil, "operator": {"keys"}, "system": nil, "gallery": nil, "playground": {"gallery"}, "credits": nil,
+		"keys": nil,
+	}
+	for _, p := range goList(t, "..", "work") { // of every module in go.work
 		t.Run(strings.TrimPrefix(p.ImportPath, module), func(t *testing.T) {
 			is := is.New(t)
 			for _, imported := range p.Imports {
@@ -101,20 +101,25 @@ func TestImportRules(t *testing.T) {
 			if !isTestPackage(p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "testing")) // production code does not carry package testing
 			}
-			if !slices.ContainsFunc(only[console], func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) {
-				is.True(!compilesConsole(p)) // who does not ask for it has none of it
-			}
 			if p.ImportPath == contract {
 				is.True(!slices.ContainsFunc(p.Deps, func(d string) bool { return strings.HasPrefix(d, module) }))
 			}
-			if slices.ContainsFunc(apart, func(a string) bool { return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/") }) && !isTestPackage(p.ImportPath) {
+			if slices.ContainsFunc(apart, func(a string) bool {
+				return p.ImportPath == a || strings.HasPrefix(p.ImportPath, a+"/")
+			}) && !isTestPackage(p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, contract+"/engine")) // the rules stand above what they stand on
 			}
 			if room, ok := strings.CutPrefix(p.ImportPath, contract+"/engine/internal/"); ok {
 				others := slices.DeleteFunc(slices.Clone(p.Imports), func(i string) bool {
-					return !strings.HasPrefix(i, module) || i == contract || slices.Contains(rooms[room], strings.TrimPrefix(i, contract+"/"))
+					return !strings.HasPrefix(i, module) || i == contract ||
+						slices.Contains(rooms[room], strings.TrimPrefix(i, contract+"/"))
 				})
 				is.Equal(others, []string{}) // a room knows neither the engine nor, but for these, another room
+			}
+			if own, ok := strings.CutPrefix(p.ImportPath, console+"/internal/"); ok {
+				for room := range pages { // the frame, and what rooms share, know no room
+					is.True(!slices.Contains(p.Imports, console+"/internal/"+room) || slices.Contains(pages[own], room))
+				}
 			}
 			if slices.Contains(embeddable, p.ImportPath) {
 				is.True(!slices.Contains(p.Deps, "net/http"))
@@ -123,18 +128,18 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// compilesConsole reports whether any of the console is part of what imports p.
-func compilesConsole(p goPackage) bool {
-	return slices.ContainsFunc(p.Deps, func(d string) bool {
-		return strings.HasPrefix(d, console) || strings.HasPrefix(d, "golang.org/x/crypto/")
-	})
-}
-
 func isTestPackage(path string) bool {
-	return strings.HasPrefix(path, module) && strings.HasSuffix(path, "test") || strings.HasPrefix(path, module+"/proof/")
+	return strings.HasPrefix(path, module) && strings.HasSuffix(path, "test") || strings.HasPrefix(path, module+
+		"/proof/")
 }
 
-// A program that embeds the service gains five small modules at most.
+// The most modules that the library may bring.
+const (
+	mostRequired = 12 // direct requirements of its go.mod
+	mostInGraph  = 40 // modules that "go list -m all" lists for a program that embeds it
+)
+
+// A program that embeds the service gains five small modules at most, and its module graph stays small.
 func TestEmbeddingIsLight(t *testing.T) {
 	is := is.New(t)
 	root, err := filepath.Abs("..")
@@ -163,25 +168,53 @@ func main() {}
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	is.NoErr(err)
-	sums, err = os.ReadFile(filepath.Join(dir, "go.sum"))
-	is.NoErr(err)
-	for _, of := range []string{"github.com/jackc/", "github.com/aws/"} {
-		is.True(!strings.Contains(string(sums), of)) // nor has it to check what other storages need
+	graph := goModules(t, dir)
+	is.True(len(graph) <= mostInGraph)
+	for path := range graph {
+		is.True(path == module || !strings.HasPrefix(path, module)) // the library requires no other module of the tree
 	}
+	is.True(directRequirements(t, root) <= mostRequired)
 	var required []string
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
-		if path, version, ok := strings.Cut(line, " v"); ok && path != module && version != "" && strings.Contains(path, ".") {
+		if path, version, ok := strings.Cut(line, " v"); ok && path != module && version != "" &&
+			strings.Contains(path, ".") {
 			required = append(required, path)
 		}
 	}
-	light := []string{"github.com/oklog/ulid/v2", "go.etcd.io/bbolt", "golang.org/x/image", "golang.org/x/sync", "golang.org/x/sys"}
+	light := []string{"github.com/oklog/ulid/v2", "go.etcd.io/bbolt", "golang.org/x/image", "golang.org/x/sync",
+		"golang.org/x/sys"}
 	is.Equal(slices.Sorted(slices.Values(required)), light)
 	is.Equal(modulesBuilt(t, dir), slices.Sorted(slices.Values(append(light, module))))
 
 	compiled := goList(t, dir, ".")
 	is.Equal(len(compiled), 1)
 	is.True(!slices.Contains(compiled[0].Deps, "net/http"))
+}
+
+// goModules returns the paths of the modules in the graph of the module in dir.
+func goModules(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	paths := make(map[string]bool)
+	for line := range strings.Lines(string(goOutput(t, dir, "list", "-m", "-f", "{{.Path}}", "all"))) {
+		paths[strings.TrimSpace(line)] = true
+	}
+	return paths
+}
+
+// directRequirements counts what the go.mod in dir requires for packages of its own.
+func directRequirements(t *testing.T, dir string) (n int) {
+	t.Helper()
+	var mod struct{ Require []struct{ Indirect bool } }
+	if err := json.Unmarshal(goOutput(t, dir, "mod", "edit", "-json"), &mod); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range mod.Require {
+		if !r.Indirect {
+			n++
+		}
+	}
+	return n
 }
 
 // modulesBuilt are those of which a program is made, but for its own.

@@ -45,7 +45,8 @@ func (r Record) Check() error {
 			r.State, r.Attempt, r.Failures, r.Delay, len(r.Job))
 	}
 	if !r.concludes() {
-		return r.violation("outcome", "it is %s, completed %v, with %d of %d images published, names %d, has failed: %t, tells a balance: %t",
+		return r.violation("outcome",
+			"it is %s, completed %v, with %d of %d images published, names %d, has failed: %t, tells a balance: %t",
 			r.State, r.CompletedAt, r.Published, r.N, len(r.Images), r.Failure != nil, r.Balance != nil)
 	}
 	if r.Undelivered && (r.JoinKey == [32]byte{} || r.State != StateSettling && r.State != StateSucceeded) {
@@ -54,16 +55,28 @@ func (r Record) Check() error {
 	if r.Favourite && r.State != StateSucceeded {
 		return r.violation("favourite", "it is %s, and a favourite", r.State)
 	}
-	if !r.resolves() {
-		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State, r.Published, len(r.Dispute), r.Refunded)
+	if r.Stopped && (!r.Async || r.Published == 0) {
+		return r.violation("cancellation",
+			"it is %s, asynchronous: %t, with %d images published, and what was missing was cancelled", r.State,
+			r.Async, r.Published)
 	}
-	if (r.State == StateErasing || r.State == StateErased || r.State == StateFailed && r.Prompt == "") && !r.forgotten() {
-		return r.violation("erasure", "it is %s, and its prompt, its references or what confirms a guess of them are there", r.State)
+	if !r.resolves() {
+		return r.violation("dispute", "it is %s with %d images published, disputed in %d bytes, refunded: %t", r.State,
+			r.Published, len(r.Dispute), r.Refunded)
+	}
+	if (r.State == StateErasing || r.State == StateErased || r.State == StateFailed && r.Prompt == "") &&
+		!r.forgotten() {
+		return r.violation("erasure",
+			"it is %s, and its prompt, its references or what confirms a guess of them are there", r.State)
+	}
+	if !r.costs() {
+		return r.violation("costs", "they cannot be those of %d attempts: %+v", r.Attempt, r.Costs)
 	}
 	for n, i := range r.Images {
 		if !r.owns(i) || slices.ContainsFunc(r.Images[:n], func(o StoredImage) bool { return o.ID == i.ID }) {
-			return r.violation("image record", "image %s of attempt %d, %d x %d, %d bytes of type %q, cannot be its own",
-				i.ID, i.Attempt, i.Width, i.Height, i.Size, i.MediaType)
+			return r.violation("image record",
+				"image %s of attempt %d, %d x %d, %d bytes of type %q, cannot be its own", i.ID, i.Attempt, i.Width,
+				i.Height, i.Size, i.MediaType)
 		}
 	}
 	return nil
@@ -87,7 +100,8 @@ func (r Record) concludes() bool {
 	failed := r.Published == 0
 	shown := r.Failure == nil && r.Balance == nil && len(r.Images) <= r.N
 	empty := shown && len(r.Images) == 0
-	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed && (r.Failure == nil || len(r.Failure.Detail) <= MaxDetail)
+	whole := len(r.Images) == r.Published && (r.Failure != nil) == failed &&
+		(r.Failure == nil || len(r.Failure.Detail) <= MaxDetail)
 	ended := !r.CompletedAt.IsZero()
 	switch r.State {
 	case StateCharging:
@@ -113,13 +127,14 @@ func (r Record) resolves() bool {
 	if r.Dispute == "" && !r.Refunded {
 		return true
 	}
-	return !r.Unsettled() && len(r.Dispute) <= MaxDetail && (r.Dispute == "" || !r.Refunded) && (!r.Refunded || r.Published > 0)
+	return !r.Unsettled() && len(r.Dispute) <= MaxDetail && (r.Dispute == "" || !r.Refunded) &&
+		(!r.Refunded || r.Published > 0)
 }
 
 // forgotten reports whether nothing tells, or confirms, what was asked for.
 func (r Record) forgotten() bool {
 	tells := func(f ReferenceFile) bool {
-		return r.State != StateFailed || f != ReferenceFile{ID: f.ID, Mask: f.Mask}
+		return r.State != StateFailed || f != ReferenceFile{ID: f.ID, Mask: f.Mask, CopyOf: f.CopyOf}
 	}
 	return r.Prompt == "" && !slices.ContainsFunc(r.References, tells) && r.Fingerprint == [32]byte{} &&
 		(r.IdempotencyKey == "" || strings.HasPrefix(r.IdempotencyKey, erasedKey))
@@ -154,7 +169,8 @@ func (r Record) CheckCharge(c Charge, closed bool, used Credits) error {
 	case c.User == "" && closed && used == 0 && r.mayBeVoid(): // the tombstone against a late Charge
 		return nil
 	case c.User != want.User || c.Credits != want.Credits:
-		return r.violation(rule, "it costs user %q %d credits; the charge says %d, user %q", want.User, want.Credits, c.Credits, c.User)
+		return r.violation(rule, "it costs user %q %d credits; the charge says %d, user %q", want.User, want.Credits,
+			c.Credits, c.User)
 	case !closed && (r.State == StateCharging || r.State == StateSettling):
 		return nil
 	case closed != (r.State != StateQueued && r.State != StateProcessing):

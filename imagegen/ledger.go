@@ -67,21 +67,17 @@ func (c Charge) Same(o Charge) bool {
 // more. If [Definite] reports true for an error, the call changed nothing; after any other error
 // its outcome is unknown. If its context ends, a call has no effect or its outcome is unknown.
 //
-// The engine makes a call up to Config.LedgerTries times if its outcome is unknown or it failed
-// with [ErrNotApplied], and limits each try to Config.LedgerTimeout. It treats any other definite
+// The engine makes a call up to Config.LedgerCalls.Tries times if its outcome is unknown or it failed
+// with [ErrNotApplied], and limits each try to Config.LedgerCalls.Timeout. It treats any other definite
 // error as a final refusal. After a Charge that was refused, or whose outcome stays unknown, it
 // calls Settle with 0.
 //
-// A Ledger that can list its open charges has one more method, which Engine.Reconcile needs:
-//
-//	// OpenCharges returns up to n open charges in the order of their IDs, starting after the given one
-//	// ("": with the first).
-//	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
+// Optional: [ChargeLister] and [CreditAdmin].
 type Ledger interface {
 	// Charge takes the credits and keeps the charge open. It is durable when it returns
 	// nil. ErrInsufficientCredits: the account holds less. ErrChargeConflict: the ID
 	// exists with another user or amount. ErrChargeClosed: the ID was already settled,
-	// possibly before it was ever charged. ErrChargeRefused, made with [RefuseCharge]: the
+	// possibly before it was ever charged. ErrChargeRefused, made with [ChargeRefused]: the
 	// ledger refuses, and its message tells the caller why.
 	Charge(ctx context.Context, c Charge) error
 
@@ -96,6 +92,13 @@ type Ledger interface {
 	// the ledger does not know has 0 credits. Balance leaves AccountType empty: the engine
 	// fills it in.
 	Balance(ctx context.Context, u UserID) (Balance, error)
+}
+
+// ChargeLister is an optional part of a [Ledger]. Engine.Reconcile needs it.
+type ChargeLister interface {
+	// OpenCharges returns up to n open charges in the order of their IDs, starting after the given one
+	// ("": with the first).
+	OpenCharges(ctx context.Context, after ChargeID, n int) ([]Charge, error)
 }
 
 // CreditAdmin is a Ledger that also keeps lots and a journal, and sums up usage. Packages
@@ -136,9 +139,14 @@ type CreditAdmin interface {
 	History(ctx context.Context, u UserID, before uint64, limit int) ([]Entry, error)
 
 	// Usage sums up what the user was charged from q.From to q.To, which must be set (see
-	// [UsageQuery.Days]). The rows are grouped by q.By and ordered by day, model and key. All
+	// [UsageQuery.WithDefaults]). The rows are grouped by q.By and ordered by day, model and key. All
 	// sums are of the same moment. ErrInvalidRequest: there would be more than MaxUsageRows.
 	Usage(ctx context.Context, u UserID, q UsageQuery) ([]Usage, error)
+
+	// Today returns the day, as midnight in UTC, in whose usage a charge to the user would count
+	// now. While the clock is in doubt that need not be the day of the judged time. For the
+	// user "" it is that of a user who was charged nothing yet.
+	Today(ctx context.Context, u UserID) (time.Time, error)
 
 	// EachUsage calls f with what each user was charged from one day to another, both
 	// included: one row for each day, user, model and API key, in the order of days. All rows
@@ -161,7 +169,8 @@ type Grant struct {
 	Promo    bool      // a gift: it is consumed before paid credits with the same priority and expiry
 	Priority int       // 1 to 100, lower is consumed first; 0: DefaultPriority
 	Expires  time.Time // zero: never
-	Ref      string    // unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": a repetition grants again
+	// unique over all grants and revocations, at most 255 bytes of UTF-8 without NUL; "": a repetition grants again
+	Ref string
 }
 
 // Granted is the lot that a grant made, or the lot that exists under its Ref.

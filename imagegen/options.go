@@ -104,9 +104,9 @@ func (c Capabilities) OfferedBackgrounds() []Background {
 	return []Background{BackgroundAuto, BackgroundOpaque}
 }
 
-// Part returns r for n of its images, which follow the first before ones: the seed, if any, is
+// Batch returns r for n of its images, which follow the first before ones: the seed, if any, is
 // increased by before.
-func (r ProviderRequest) Part(before, n int) ProviderRequest {
+func (r ProviderRequest) Batch(before, n int) ProviderRequest {
 	r.N, r.Options = n, r.Options.Clone()
 	if r.Options.Seed != nil {
 		*r.Options.Seed += int64(before)
@@ -114,8 +114,8 @@ func (r ProviderRequest) Part(before, n int) ProviderRequest {
 	return r
 }
 
-// Has reports whether any option is set.
-func (o Options) Has() bool {
+// IsSet reports whether any option is set.
+func (o Options) IsSet() bool {
 	return o.Format != "" || o.Compression != nil || o.Background != "" || o.Seed != nil
 }
 
@@ -129,15 +129,20 @@ func (c Capabilities) refusesFormat(r ProviderRequest) error {
 	lossy := r.Options.Format == FormatJPEG || r.Options.Format == FormatWebP
 	switch {
 	case r.Options.Format != "" && !slices.Contains(c.OfferedFormats(), r.Options.Format):
-		return invalidField("output_format", "output_format %.40q cannot be had of this model; it offers %v", r.Options.Format, c.OfferedFormats())
+		return invalidField("output_format", "output_format %.40q cannot be had of this model; it offers %v",
+			r.Options.Format, c.OfferedFormats())
 	case r.Options.Compression == nil:
 		return nil
 	case !lossy:
-		return invalidField("output_compression", "output_compression needs output_format jpeg or webp; choose one of them, or leave it out")
+		return invalidField("output_compression",
+			"output_compression needs output_format jpeg or webp; choose one of them, or leave it out")
 	case *r.Options.Compression < 0 || *r.Options.Compression > MaxCompression:
-		return invalidField("output_compression", "output_compression must be from 0 to %d; got %d", MaxCompression, *r.Options.Compression)
+		return invalidField("output_compression", "output_compression must be from 0 to %d; got %d", MaxCompression,
+			*r.Options.Compression)
 	case !r.Options.Format.engine() && !c.Compression:
-		return invalidField("output_compression", "output_compression is not available from this model with output_format %s; leave it out, or choose jpeg", r.Options.Format)
+		return invalidField("output_compression",
+			"output_compression is not available from this model with output_format %s; leave it out, or choose jpeg",
+			r.Options.Format)
 	}
 	return nil
 }
@@ -145,7 +150,8 @@ func (c Capabilities) refusesFormat(r ProviderRequest) error {
 func (c Capabilities) refusesBackground(r ProviderRequest) error {
 	switch {
 	case r.Options.Background != "" && !slices.Contains(c.OfferedBackgrounds(), r.Options.Background):
-		return invalidField("background", "background %.40q cannot be had of this model; it offers %v", r.Options.Background, c.OfferedBackgrounds())
+		return invalidField("background", "background %.40q cannot be had of this model; it offers %v",
+			r.Options.Background, c.OfferedBackgrounds())
 	case r.Options.Background == BackgroundTransparent && r.Options.Format == FormatJPEG:
 		return invalidField("background", "background transparent is not possible with output_format jpeg; choose png")
 	}

@@ -14,22 +14,7 @@ import (
 // Package provider helps to write one; package providertest has the test suite that every
 // provider should pass.
 //
-// A provider can have three more methods. The engine looks for each of them separately:
-//
-//	// Check refuses what Capabilities cannot express, such as certain words in a prompt. It returns nil, or a
-//	// *ProviderError of ClassInvalid whose Message tells the user what to change. It is called before the charge,
-//	// for requests that the Capabilities allow. It must be a pure function of the fields of r up to Options, of
-//	// len(r.References), and of whether there is a mask.
-//	Check(r ProviderRequest) error
-//
-//	// MaxConcurrent is how many requests the provider works on at once; 0: the provider does not say. It never
-//	// changes. The engine starts no more than that unless Model.MaxConcurrent is set, so that waiting requests
-//	// hold no slot.
-//	MaxConcurrent() int
-//
-//	// Health reports the state of each provider among which this one shares requests. It must be cheap, and must
-//	// not call an upstream.
-//	Health() []MemberHealth
+// Optional: [Checker], [ConcurrencyLimiter], [HealthReporter] and provider.Prober.
 type Provider interface {
 	// Name is the upstream's name, shown to callers. It never changes.
 	Name() string
@@ -50,6 +35,28 @@ type Provider interface {
 	Generate(ctx context.Context, r ProviderRequest) iter.Seq2[ProviderImage, error]
 }
 
+// Checker is an optional part of a [Provider]: it refuses what its Capabilities cannot express, such as
+// certain words in a prompt.
+type Checker interface {
+	// Check returns nil, or a [*ProviderError] of ClassInvalid whose Message tells the user what to
+	// change. It is called before the charge, for requests that the Capabilities allow. It must be a
+	// pure function of the fields of r up to Options, of len(r.References), and of whether there is a mask.
+	Check(r ProviderRequest) error
+}
+
+// ConcurrencyLimiter is an optional part of a [Provider]: it knows how many requests it can work on at once.
+type ConcurrencyLimiter interface {
+	// MaxConcurrent returns that number; 0: it is not known. It never changes. The engine starts no
+	// more attempts unless Model.MaxConcurrent is set, so that waiting requests hold no slot.
+	MaxConcurrent() int
+}
+
+// HealthReporter is an optional part of a [Provider] that shares requests among several others, its members.
+type HealthReporter interface {
+	// Health returns the state of each member. It must be cheap, and must not call an upstream.
+	Health() []MemberHealth
+}
+
 // Verification says how the engine checks that an image of a provider is complete.
 type Verification string
 
@@ -63,6 +70,21 @@ const (
 	VerifyDecode Verification = "decode"
 )
 
+// Metadata says what becomes of what a provider wrote into an image beside the pixels.
+type Metadata string
+
+// The two ways.
+const (
+	// MetadataKeep stores the file as it came, with its texts, EXIF, XMP and C2PA manifest.
+	MetadataKeep Metadata = "keep"
+	// MetadataStrip removes all of these, without encoding the pixels anew. The ICC profile stays, and an XMP packet
+	// says that a model made the picture. It is for upstreams that write prompts or workflows into their images.
+	MetadataStrip Metadata = "strip"
+)
+
+// Metadatas lists both ways.
+func Metadatas() []Metadata { return []Metadata{MetadataKeep, MetadataStrip} }
+
 // Verifications lists every verification.
 func Verifications() []Verification { return []Verification{VerifyStructure, VerifyDecode} }
 
@@ -72,9 +94,10 @@ type ProviderRequest struct {
 	// can use it as an upstream's idempotency key.
 	Key string
 
-	Prompt  string
-	N       int
-	Size    Size    // zero: auto. Else make it at least this large, in this shape or Ratio's; the engine crops and scales down
+	Prompt string
+	N      int
+	// zero: auto. Else make it at least this large, in this shape or Ratio's; the engine crops and scales down
+	Size    Size
 	Ratio   Ratio   // RatioAuto: the provider chooses
 	Tier    Tier    // an image of a lower tier counts as not delivered
 	Quality Quality // the effort: what the user asked for, capped by Model.MaxEffort
@@ -102,6 +125,13 @@ type ProviderRequest struct {
 	// work, which has no later attempt, it does nothing.
 	SaveJob func(ctx context.Context, job []byte) error
 
+	// Used tells the engine what the upstream says that this attempt has used. A provider calls it when an answer says
+	// so: before it yields the images of that answer, or later, until Generate returns, if that stands behind them.
+	// No field is negative; several calls add up. What an upstream says about work that brought no image counts too.
+	// An attempt that continues a Job says again what the work of that job has used. Safe for concurrent use. May be
+	// nil.
+	Used func(UpstreamUsage)
+
 	// MemberDone is for a Provider that has others (members) make the images. It calls MemberDone each
 	// time a member has finished, with the time that took, the number of images, and the
 	// error; if the member's context ended, the error is its cause. Safe for concurrent use.
@@ -109,12 +139,13 @@ type ProviderRequest struct {
 	MemberDone func(member string, took time.Duration, images int, err error)
 }
 
-// ProviderReference is a checked reference image.
+// ProviderReference is a checked reference image. If the Capabilities have no Orientation, its pixels are stored
+// upright. Those of a mask always are.
 type ProviderReference struct {
 	Reference
 	MediaType     string // image/png, image/jpeg or image/webp
 	Size          int64  // bytes
-	Width, Height int
+	Width, Height int    // as it is displayed
 }
 
 // ProviderImage is one image as the upstream made it: PNG, JPEG or WebP. An animated WebP, and a file
@@ -134,11 +165,13 @@ type Class uint8
 const (
 	ClassUnknown     Class = iota // the upstream may have made images and charged for them
 	ClassInvalid                  // the upstream will never accept this request
-	ClassRefused                  // moderation refused the request; the caller is told so
+	ClassRefused                  // moderation refused the request; the caller learns that
 	ClassRateLimited              // transient: nothing was made; the next attempt waits for RetryAfter
 	ClassUnavailable              // transient: nothing was made
-	ClassUnusable                 // nothing can be made until an operator acts: a bad key, an empty account, a retired model
-	ClassCancelled                // the owner cancelled the waiting generation; a provider never returns it
+	// nothing can be made until an operator acts: a bad key, an empty account, a retired model
+	ClassUnusable
+	ClassCancelled // the owner cancelled the waiting generation; a provider never returns it
+	ClassStorage   // images were made and this service could not store them; a provider never returns it
 )
 
 // RequestAtFault reports whether the request is at fault: ClassInvalid or ClassRefused.
@@ -147,13 +180,14 @@ func (c Class) RequestAtFault() bool { return c == ClassInvalid || c == ClassRef
 // Transient reports whether another attempt is safe and may succeed.
 func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnavailable }
 
-// Elsewhere reports whether another upstream may be asked instead: this one has certainly made
+// AllowsFailover reports whether another upstream may be asked instead: this one has certainly made
 // nothing, and the request is not at fault.
-func (c Class) Elsewhere() bool { return c.Transient() || c == ClassUnusable }
+func (c Class) AllowsFailover() bool { return c.Transient() || c == ClassUnusable }
 
 // String returns the name of the class in words, such as "rate limited".
 func (c Class) String() string {
-	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable", "cancelled"}
+	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable", "cancelled",
+		"storage"}
 	if int(c) < len(names) {
 		return names[c]
 	}
@@ -162,11 +196,12 @@ func (c Class) String() string {
 
 // ProviderError is the error of a Provider.
 type ProviderError struct {
-	Class      Class
-	Message    string        // from Check: shown to the caller; otherwise for the log
-	Field      string        // from Check: the field of the request at fault, as in Error.Field
-	RetryAfter time.Duration // how long the upstream said to wait; 0: it did not say. For a transient class, or with Overloaded
-	Err        error         // the cause, for the log; never shown to a caller
+	Class   Class
+	Message string // from Check: shown to the caller; otherwise for the log
+	Field   string // from Check: the field of the request at fault, as in Error.Field
+	// how long the upstream said to wait; 0: it did not say. For a transient class, or with Overloaded
+	RetryAfter time.Duration
+	Err        error // the cause, for the log; never shown to a caller
 
 	// Overloaded says that the upstream had too much to do: the engine then runs fewer attempts
 	// at once for a while. ClassRateLimited implies it.

@@ -2,6 +2,7 @@ package imagegen
 
 import (
 	"crypto/sha256"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,8 +13,8 @@ type Record struct {
 	Progress
 }
 
-// Intent is what was asked for and what it costs. It never changes, except that Erase and
-// Forget remove the prompt and everything else that reveals the request.
+// Intent is what was asked for and what it costs. It never changes, except that EraseChange and
+// ForgetChange remove the prompt and everything else that reveals the request.
 type Intent struct {
 	ID             GenerationID
 	User           UserID
@@ -29,7 +30,7 @@ type Intent struct {
 	Price          Credits // per image, fixed at acceptance; N × Price is a valid amount
 	Options        Options
 	Async          bool
-	References     []ReferenceFile // a mask, if any, is the last one
+	References     []ReferenceFile // a mask, if any, is the last one; upright copies follow
 	IdempotencyKey string
 	Fingerprint    [32]byte // a hash of the request, by which the idempotency key of another request is noticed
 	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: no call can join
@@ -43,15 +44,22 @@ type ReferenceFile struct {
 	Image         ImageID // the user's stored image that was used as the reference; "": the caller sent the file
 	MediaType     string
 	Size          int64
-	Width, Height int
+	Width, Height int // as it is displayed
 	SHA256        [32]byte
+
+	// Orientation is that of the EXIF data of the file, from 1 to 8. 0: there is none.
+	Orientation int
+	// CopyOf is the file of which this one is an upright copy, for providers that do not honour Orientation. "": the
+	// caller sent this one.
+	CopyOf ReferenceID
 }
 
 // Progress is how far a generation has come.
 type Progress struct {
-	State       State
-	Attempt     int           // the number of the attempt; each claim and each recovery increases it
-	Failures    int           // attempts that used up a try: by a transient failure, or an interruption without a saved job
+	State   State
+	Attempt int // the number of the attempt; each claim and each recovery increases it
+	// attempts that used up a try: by a transient failure, or an interruption without a saved job
+	Failures    int
 	Resumptions int           // how often a saved job was taken over from a process that died
 	Delay       time.Duration // of a queued record: how long after the write that queued it, it is due
 	Job         []byte        // the provider's handle of upstream work
@@ -67,6 +75,9 @@ type Progress struct {
 	Balance     *Balance      // as in the synchronous answer
 	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
 	Favourite   bool          // its owner marked it; only with StateSucceeded
+	Stopped     bool          // its owner cancelled what was missing: images had been shown, so it is not Cancelled
+
+	Costs []AttemptCost // of attempts that have ended, in their order
 
 	// Dispute says why the ledger refused the settlement for good; "": it did not, or the
 	// dispute was resolved. The generation has ended nevertheless. An operator has to
@@ -84,6 +95,7 @@ type StoredImage struct {
 	Size          int64
 	SHA256        [32]byte
 	CreatedAt     time.Time
+	Provenance    Provenance // "": it was stored before this was noted
 }
 
 // MaxDetail is the maximum number of bytes that are kept of the error of a provider or a ledger.
@@ -92,17 +104,22 @@ const MaxDetail = 4 << 10
 // Failure says why there is no image.
 type Failure struct {
 	Class  Class
-	Detail string // for operators only; [Outcome] cuts it to MaxDetail bytes
+	Detail string // for operators only; [OutcomeChange] cuts it to MaxDetail bytes
 }
 
 // Cancelled reports whether the owner ended the generation while it waited.
 func (r Record) Cancelled() bool { return r.Failure != nil && r.Failure.Class == ClassCancelled }
 
-// Message returns the message for the owner of the generation. It does not contain Detail.
+// Message returns the message for the owner of the generation. It does not contain Detail, and asks to try again only
+// what may succeed then.
 func (f Failure) Message() string {
 	switch f.Class {
 	case ClassRefused:
 		return messageRefused
+	case ClassInvalid:
+		return messageInvalid
+	case ClassUnusable:
+		return messageUnusable
 	case ClassCancelled:
 		return ErrCancelled.Message
 	}
@@ -129,7 +146,8 @@ func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge returns the charge for all images that were asked for.
 func (r Record) Charge() Charge {
-	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier, N: r.N, Key: r.KeyID}
+	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier,
+		N: r.N, Key: r.KeyID}
 }
 
 // Used returns what the published images cost; 0 if an operator has refunded them.
@@ -141,7 +159,7 @@ func (r Record) Used() Credits {
 }
 
 // WantsBalance reports whether the answer contains the user's balance: it is synchronous and has
-// images. Close then stores the balance.
+// images. CloseChange then stores the balance.
 func (r Record) WantsBalance() bool { return !r.Async && r.Published > 0 }
 
 // Cancellable reports whether the record is queued and has no upstream job.
@@ -150,19 +168,19 @@ func (r Record) Cancellable() bool { return r.State == StateQueued && len(r.Job)
 // ImageKey returns the key of one of the record's images in the ImageStore.
 func (r Record) ImageKey(i StoredImage) ImageKey { return ImageKey{r.ID, i.Attempt, i.ID} }
 
-// ReservationTime is how long an idempotency key stays reserved after the end of its generation.
-const ReservationTime = 24 * time.Hour
+// IdempotencyKeyLifetime is how long an idempotency key stays reserved after the end of its generation.
+const IdempotencyKeyLifetime = 24 * time.Hour
 
-// Reserves reports whether the record holds its idempotency key at the given time: until
-// ReservationTime after its end.
-func (r Record) Reserves(now time.Time) bool {
+// HoldsIdempotencyKey reports whether the record holds its idempotency key: until IdempotencyKeyLifetime after its
+// end. ended is how long ago its CompletedAt was, see [Timekeeper].
+func (r Record) HoldsIdempotencyKey(ended time.Duration) bool {
 	switch {
 	case r.IdempotencyKey == "" || r.State == StateGone:
 		return false
 	case r.Unsettled(): // CompletedAt may be set while it is settling, but it has not ended
 		return true
 	}
-	return now.Before(r.CompletedAt.Add(ReservationTime))
+	return ended < IdempotencyKeyLifetime
 }
 
 // erasedKey precedes the hash that an erasure leaves of an idempotency key. No key that a
@@ -194,37 +212,54 @@ func (i *Intent) forget(reserved bool) {
 
 // Mask returns the mask; ok reports whether there is one.
 func (r Record) Mask() (mask ReferenceFile, ok bool) {
-	if n := len(r.References); n > 0 && r.References[n-1].Mask {
-		return r.References[n-1], true
+	n := slices.IndexFunc(r.References, func(f ReferenceFile) bool { return f.Mask && f.CopyOf == "" })
+	if n < 0 {
+		return ReferenceFile{}, false
 	}
-	return ReferenceFile{}, false
+	return r.References[n], true
 }
 
-// ReferenceImages returns the references without the mask.
+// ReferenceImages returns the references without the mask and without copies.
 func (r Record) ReferenceImages() []ReferenceFile {
-	if _, ok := r.Mask(); ok {
-		return r.References[:len(r.References)-1]
+	n := slices.IndexFunc(r.References, func(f ReferenceFile) bool { return f.Mask || f.CopyOf != "" })
+	if n < 0 {
+		return r.References
 	}
-	return r.References
+	return r.References[:n]
+}
+
+// UprightCopy returns the upright copy of one of the record's files, or the file itself if there is none.
+func (r Record) UprightCopy(f ReferenceFile) ReferenceFile {
+	n := slices.IndexFunc(r.References, func(c ReferenceFile) bool { return c.CopyOf == f.ID })
+	if n < 0 {
+		return f
+	}
+	return r.References[n]
 }
 
 // Generation returns what the owner sees of the record.
 func (r Record) Generation() Generation {
 	g := Generation{
 		ID: r.ID, Status: r.Status(), Model: r.Model, Prompt: r.Prompt, N: r.N, Size: r.Size, Quality: r.Quality,
-		ReferenceCount: len(r.ReferenceImages()), Ratio: r.Ratio, Tier: r.Tier, Options: r.Options.Clone(), CreatedAt: r.CreatedAt,
-		CreditsRequested: r.Charge().Credits, Favourite: r.Favourite,
+		ReferenceCount: len(r.ReferenceImages()), Ratio: r.Ratio, Tier: r.Tier, Effort: r.Effort,
+		Options: r.Options.Clone(), CreatedAt: r.CreatedAt, CreditsRequested: r.Charge().Credits,
+		Favourite: r.Favourite,
 	}
 	_, g.Masked = r.Mask()
 	for _, i := range r.Images {
-		g.Images = append(g.Images, Image{ID: i.ID, CreatedAt: i.CreatedAt, Width: i.Width, Height: i.Height, MediaType: i.MediaType})
+		g.Images = append(g.Images, Image{ID: i.ID, CreatedAt: i.CreatedAt, Width: i.Width, Height: i.Height,
+			MediaType: i.MediaType, Provenance: i.Provenance})
 	}
 	if !g.Status.Terminal() {
 		return g
 	}
 	g.CompletedAt, g.Credits = r.CompletedAt, r.Used()
+	for _, c := range r.Costs {
+		g.Usage = g.Usage.Plus(c.Usage)
+	}
 	if r.Failure != nil {
-		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID, Lasting: r.Failure.Class.RequestAtFault()}
+		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID,
+			Lasting: r.Failure.Class.RequestAtFault()}
 	}
 	return g
 }

@@ -17,7 +17,8 @@ func TestSecretIsRedacted(t *testing.T) {
 	slog.New(slog.NewTextHandler(&log, nil)).Info("key", "key", s, "nested", struct{ K Secret }{s})
 	encoded, err := json.Marshal(map[string]any{"k": s})
 	is.NoErr(err)
-	for _, shown := range []string{fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %s", s, s, s, s, s), log.String(), string(encoded)} {
+	for _, shown := range []string{fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %s", s, s, s, s, s), log.String(),
+		string(encoded)} {
 		is.True(!strings.Contains(shown, "img_live_abc"))
 	}
 	is.Equal(s.Reveal(), "img_live_abc")

@@ -40,7 +40,8 @@ type Service interface {
 
 	// Quote checks and prices a request as Generate does, but neither charges nor stores
 	// anything. It does not compare the price with the balance. References are only counted:
-	// they are not opened, not taken over, and can be nil. ErrInvalidRequest: as for Generate.
+	// they are not opened, not taken over, and can be nil; for a mask, [Counted] suffices.
+	// ErrInvalidRequest: as for Generate.
 	Quote(ctx context.Context, r GenerateRequest) (Quote, error)
 
 	// Generation returns one of the user's generations. ErrNotFound: the identifier is
@@ -50,7 +51,8 @@ type Service interface {
 	// Await waits until the generation has ended, but no longer than most or MaxAwait, and
 	// returns it as it then is. It returns early when the service stops, or when the caller
 	// already has as many calls of Await waiting as is allowed. So look at the Status, and
-	// call again if it is not Terminal. ErrNotFound as for Generation.
+	// call again if it is not Terminal. ErrNotFound as for Generation. ErrInvalidKey,
+	// ErrExpiredKey: the caller's key can no longer be used.
 	Await(ctx context.Context, id GenerationID, most time.Duration) (Generation, error)
 
 	// Cancel ends one of the user's generations that still waits, and returns it: it has
@@ -68,7 +70,7 @@ type Service interface {
 	Generations(ctx context.Context, q Query) (Page, error)
 
 	// Usage sums up what the user was charged, by day, model and key as q says. The sums
-	// equal those of the ledger. ErrInvalidRequest: see UsageQuery.Days and
+	// equal those of the ledger. ErrInvalidRequest: see UsageQuery.WithDefaults and
 	// UsageQuery.Sum. ErrNotFound: the ledger is not a CreditAdmin, and keeps no sums.
 	Usage(ctx context.Context, q UsageQuery) (UsageReport, error)
 
@@ -86,7 +88,7 @@ type GenerateRequest struct {
 	N       int     // number of images; 0: 1. At most the model's MaxImages
 	Async   bool    // return as soon as the work is queued
 	// References are reference images, at most the model's MaxReferences. Generate takes them
-	// over even if it fails: what Session.Stage returned can be used for one call only.
+	// over even if it fails: what StageReference of an engine.Session returned can be used for one call only.
 	References []Reference
 
 	// Mask is a PNG with an alpha channel, of at most MaxMaskBytes and the same size in
@@ -96,16 +98,20 @@ type GenerateRequest struct {
 
 	Options Options
 
+	// MaxCredits refuses a request that costs more with ErrInvalidRequest, before the charge. It is about all N images
+	// together. It has no effect on a call that gets the answer of an earlier one, nor on Quote. 0: no maximum.
+	MaxCredits Credits
+
 	// IdempotencyKey makes it safe to repeat the call: 1 to 255 visible ASCII characters.
-	// Until ReservationTime after the end of the generation, the same request with the same
+	// Until IdempotencyKeyLifetime after the end of the generation, the same request with the same
 	// key gets the first answer and is not charged again. "": none.
 	IdempotencyKey string
 
-	// Shown, if it is not nil, is called before the generation ends, each time that more of
+	// OnProgress, if it is not nil, is called before the generation ends, each time that more of
 	// its images become visible. Images of earlier calls come first. Generate calls it on its
 	// own goroutine and waits until it returns. It has no effect with Async, nor in package
 	// client.
-	Shown func(Generation)
+	OnProgress func(Generation)
 
 	// Joining lets this call join an equal one whose caller hung up, and later equal calls
 	// join this one; nil: neither. It has no effect with Async or an IdempotencyKey, nor in
@@ -117,11 +123,11 @@ type GenerateRequest struct {
 // synchronous call joins an equal one of the same API key whose caller hung up before
 // receiving the answer: it waits until that work ends, or gets the stored answer if it has
 // ended, and is not charged. If the work fails, the call runs as a new one. A program that
-// sets Joining must report for each answer with Session.Answered whether it was received.
+// sets Joining must report for each answer with ReportDelivery of its engine.Session whether it was received.
 type Joining struct {
-	// Also are further values that must be equal in equal calls, besides the user, the API key
+	// MatchValues are further values that must be equal in equal calls, besides the user, the API key
 	// and the request: for example the name of the caller's own user.
-	Also []string
+	MatchValues []string
 	// Retry says that this call is a repetition. It then waits up to 2 seconds for the
 	// first caller to hang up. If nobody does and exactly one equal call is open, it joins
 	// that one.
@@ -129,18 +135,35 @@ type Joining struct {
 }
 
 // Reference is an image that a caller hands in: PNG, JPEG or WebP, of at most
-// MaxReferenceBytes and MaxReferencePixels.
+// MaxReferenceBytes and MaxReferencePixels. Optional: [Discarder] and [Namer].
 type Reference interface {
 	// Open returns the bytes from the start. It can be called repeatedly and concurrently.
 	// The caller closes what it returns.
 	Open(ctx context.Context) (io.ReadCloser, error)
 }
 
-// Discard removes the stored files of references that Session.Stage returned, unless a Generate
-// has taken them over. It can be called repeatedly, and ignores nil and other references.
+// Counted stands for a file in a request for a price, which opens none: the mask, or a reference image.
+type Counted struct{}
+
+// Open returns ErrNotFound.
+func (Counted) Open(context.Context) (io.ReadCloser, error) { return nil, ErrNotFound }
+
+// Discarder is an optional part of a [Reference]. Those that an engine.Session stages have it.
+type Discarder interface {
+	// Discard removes the stored file, unless a Generate has taken it over. It can be called repeatedly.
+	Discard()
+}
+
+// Namer is an optional part of a [Reference], which an *os.File has too.
+type Namer interface {
+	// Name returns a path, or "". Package client sends the base of it, by which messages call the file.
+	Name() string
+}
+
+// Discard calls [Discarder.Discard] of references that have it. It ignores nil and other references.
 func Discard(references ...Reference) {
 	for _, r := range references {
-		if u, ok := r.(interface{ Discard() }); ok {
+		if u, ok := r.(Discarder); ok {
 			u.Discard()
 		}
 	}
@@ -199,6 +222,7 @@ type Generation struct {
 	Masked           bool    // the request had a mask
 	Ratio            Ratio
 	Tier             Tier
+	Effort           Quality // that is asked of the provider: Quality, or less where the model caps it
 	Options          Options
 	CreatedAt        time.Time
 	CompletedAt      time.Time // zero until Status is terminal
@@ -207,6 +231,9 @@ type Generation struct {
 	CreditsRequested Credits   // the price of all images that were asked for
 	Failure          *Error    // only with StatusFailed
 	Favourite        bool      // its owner marked it; always false from package client
+	// Usage is what the upstream reported that the generation has used, once Status is terminal; nothing from package
+	// client.
+	Usage UpstreamUsage
 }
 
 // Image is one stored image of a generation.
@@ -216,7 +243,23 @@ type Image struct {
 	CreatedAt     time.Time
 	Width, Height int
 	MediaType     string // image/png, image/jpeg or image/webp
+	Provenance    Provenance
 }
+
+// Provenance says what became of what the maker of an image wrote into the file about its origin. "": the image was
+// stored before this was noted.
+type Provenance string
+
+// The provenances.
+const (
+	// ProvenanceKept: the file is stored as it came, and has a C2PA manifest or an XMP packet with a DigitalSourceType.
+	ProvenanceKept Provenance = "kept"
+	// ProvenanceRewritten: the file was cropped, scaled, converted or stripped. What its maker wrote is gone, and an
+	// XMP packet says that a model made the picture.
+	ProvenanceRewritten Provenance = "rewritten"
+	// ProvenanceNone: the file is stored as it came, and says nothing of its origin in either of these ways.
+	ProvenanceNone Provenance = "none"
+)
 
 // ImageFile is an open image. The caller closes it.
 type ImageFile struct {
@@ -232,7 +275,7 @@ type ImageFile struct {
 type ModelInfo struct {
 	ID                string
 	Provider          string           // its Name
-	Credits           map[Tier]Credits // the price of one image
+	Credits           map[Tier]Credits // the price of one image, at QualityAuto and without references
 	Tiers             []Tier           // lowest first
 	Ratios            []Ratio          // RatioAuto first
 	MaxReferences     int
@@ -240,6 +283,13 @@ type ModelInfo struct {
 	MaxPrompt         int // code points
 	MaxReferenceBytes int64
 	Aliases           []string // other names that some interfaces accept, see engine.Model; none from package client
+
+	// Efforts are the qualities that a request with an explicit size can ask for, by tier.
+	Efforts map[Tier][]Quality
+	// Prices are the lines that can fit the user, if the price depends on more than the tier: the first that fits
+	// decides. ReferenceCredits are added for each reference image, unless the line has its own.
+	Prices           []Price
+	ReferenceCredits Credits
 
 	Formats     []Format     // the possible values of Options.Format
 	Backgrounds []Background // the possible values of Options.Background
@@ -274,13 +324,16 @@ const MaxAwait = time.Minute
 
 // Quote says how a request would be carried out, and what it would cost.
 type Quote struct {
-	Model   string
-	Ratio   Ratio
-	Tier    Tier
-	N       int
-	Price   Credits // of one image
-	Credits Credits // the price of all N images
-	Balance Balance // the user's current balance
+	Model  string
+	Ratio  Ratio
+	Tier   Tier
+	Effort Quality // that would be asked of the provider
+	N      int
+	Price  Credits // of one image, references included
+	// ReferenceCredits is the part of Price for each reference image; 0 if it is not known.
+	ReferenceCredits Credits
+	Credits          Credits // the price of all N images
+	Balance          Balance // the user's current balance
 }
 
 // ValidIdempotencyKey reports whether s is 1 to 255 visible ASCII characters.

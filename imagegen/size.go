@@ -26,7 +26,10 @@ func ParseSize(s string) (Size, error) {
 	w, h, ok := strings.Cut(s, "x")
 	size := Size{edge(w), edge(h)}
 	if !ok || size.Width == 0 || size.Height == 0 {
-		return Size{}, InvalidField("size", "size must be auto or WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %.40q", MinEdge, MaxEdge, s)
+		return Size{},
+			InvalidField("size",
+				"size must be auto or WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %.40q", MinEdge,
+				MaxEdge, s)
 	}
 	return size, nil
 }

@@ -5,22 +5,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 func TestParseSize(t *testing.T) {
 	is := is.New(t)
 	for text, want := range map[string]imagegen.Size{
-		"auto": {}, "16x16": {Width: 16, Height: 16}, "8192x8192": {Width: 8192, Height: 8192}, "1024x768": {Width: 1024, Height: 768},
+		"auto": {}, "16x16": {Width: 16, Height: 16}, "8192x8192": {Width: 8192, Height: 8192},
+		"1024x768": {Width: 1024, Height: 768},
 	} {
 		got, err := imagegen.ParseSize(text)
 		is.NoErr(err)
 		is.Equal(got, want)
 		is.Equal(got.String(), text)
 	}
-	for _, text := range []string{"", "AUTO", "1024", "1024x", "x768", "1024X768", "15x16", "16x15", "8193x16", "16x8193", "01024x768",
-		"+16x16", "-16x16", "16 x16", "16x16 ", "16x16x16", "1e3x16", "٣٢x32", strings.Repeat("9", 99) + "x16"} {
+	for _, text := range []string{"", "AUTO", "1024", "1024x", "x768", "1024X768", "15x16", "16x15", "8193x16",
+		"16x8193", "01024x768", "+16x16", "-16x16", "16 x16", "16x16 ", "16x16x16", "1e3x16", "٣٢x32",
+		strings.Repeat("9", 99) + "x16"} {
 		_, err := imagegen.ParseSize(text)
 		is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // refused
 	}
@@ -52,8 +55,10 @@ func TestNearestRatio(t *testing.T) {
 		{Width: 1024, Height: 1024}: "1:1", {Width: 1920, Height: 1080}: "16:9", {Width: 1080, Height: 1920}: "9:16",
 		{Width: 1300, Height: 1000}: "4:3", {Width: 1000, Height: 700}: "3:2", {Width: 2100, Height: 900}: "21:9",
 		{Width: 3000, Height: 1000}: "3:1", {Width: 300, Height: 640}: "1:2",
-		{Width: 101, Height: 100}: "1:1", {Width: 66, Height: 54}: "5:4", {Width: 64, Height: 80}: "4:5", {Width: 72, Height: 168}: "9:21",
-		{Width: 264, Height: 100}: "21:9", {Width: 265, Height: 100}: "3:1", {Width: 100, Height: 265}: "1:3", // by the logarithm: they meet at √7
+		{Width: 101, Height: 100}: "1:1", {Width: 66, Height: 54}: "5:4", {Width: 64, Height: 80}: "4:5",
+		{Width: 72, Height: 168}: "9:21",
+		// by the logarithm: they meet at √7
+		{Width: 264, Height: 100}: "21:9", {Width: 265, Height: 100}: "3:1", {Width: 100, Height: 265}: "1:3",
 	} {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)

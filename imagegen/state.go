@@ -19,11 +19,12 @@ const (
 	StateCharging   State = "charging"   // the Intent is stored, the charge may have been made or not; invisible
 	StateQueued     State = "queued"     // charged, waits to be claimed
 	StateProcessing State = "processing" // an attempt is under way
-	StateSettling   State = "settling"   // the outcome is stored, the charge may have been settled or not; shown as processing
-	StateSucceeded  State = "succeeded"
-	StateFailed     State = "failed"
-	StateErasing    State = "erasing" // the erasure has begun, files may still exist; invisible
-	StateErased     State = "erased"  // kept for the books, without prompt and images; invisible
+	// the outcome is stored, the charge may have been settled or not; shown as processing
+	StateSettling  State = "settling"
+	StateSucceeded State = "succeeded"
+	StateFailed    State = "failed"
+	StateErasing   State = "erasing" // the erasure has begun, files may still exist; invisible
+	StateErased    State = "erased"  // kept for the books, without prompt and images; invisible
 )
 
 // Visible reports whether the owner can see the generation.
@@ -70,82 +71,82 @@ func (r Record) Status() Status {
 	return ""
 }
 
-// Change is a change of a record, which [Record.Apply] makes. There are these: [Accept], [Abandon],
-// [Claim], [Recover], [SaveJob], [Show], [Release], [Outcome], [Delivery], [Favour], [Close], [Dispute],
-// [Resolve], [Erase], [Purge] and [Forget].
+// Change is a change of a record, which [Record.Apply] makes: one of the types below, whose names end in Change.
 type Change interface{ apply(r *Record) step }
 
 type (
-	// Accept accepts a record that has been charged: charging → processing, or → queued if it is
+	// AcceptChange accepts a record that has been charged: charging → processing, or → queued if it is
 	// asynchronous.
-	Accept struct{}
-	// Abandon drops a record that was not charged: charging → gone.
-	Abandon struct{}
-	// Claim begins a new attempt at a waiting record: queued → processing.
-	Claim struct{}
-	// Recover begins a new attempt, so that writes of the previous one fail with ErrStale. A
+	AcceptChange struct{}
+	// AbandonChange drops a record that was not charged: charging → gone.
+	AbandonChange struct{}
+	// ClaimChange begins a new attempt at a waiting record: queued → processing.
+	ClaimChange struct{}
+	// RecoverChange begins a new attempt, so that writes of the previous one fail with ErrStale. A
 	// [Record.Running] record stays in its state.
-	Recover struct{}
-	// SaveJob stores the provider's handle of upstream work; an empty Job removes it. The record
+	RecoverChange struct{}
+	// SaveJobChange stores the provider's handle of upstream work; an empty Job removes it. The record
 	// stays processing.
-	SaveJob struct {
+	SaveJobChange struct {
 		Job       []byte
 		Upstreams []string // the Model.Upstreams of the provider; ignored without a Job
 	}
-	// Show makes images visible before the end of the attempt. The record stays processing.
-	// Shown images stay for good: no later attempt takes them back, and every Outcome includes
+	// ShowChange makes images visible before the end of the attempt. The record stays processing.
+	// Shown images stay for good: no later attempt takes them back, and every OutcomeChange includes
 	// them.
-	Show struct{ Images []StoredImage }
-	// Release puts asynchronous work back into the queue: processing → queued.
-	Release struct {
+	ShowChange struct{ Images []StoredImage }
+	// ReleaseChange puts asynchronous work back into the queue: processing → queued.
+	ReleaseChange struct {
 		Delay   time.Duration // until the work is due again
 		Failed  bool          // the attempt uses up a try: it counts in Failures
+		Cost    *AttemptCost  // of the attempt, whose number it gets; nil: there is nothing to add
 		Resumed bool          // the next attempt resumes the job: it counts in Resumptions
 	}
-	// Outcome records the result of the attempt: processing → settling. Images that were shown
+	// OutcomeChange records the result of the attempt: processing → settling. Images that were shown
 	// before are part of it, whether or not Images contains them.
-	Outcome struct {
+	OutcomeChange struct {
 		Images      []StoredImage
 		Failure     *Failure // why there is no image; ignored if there is one
 		At          time.Time
-		AccountType string // for the Balance of a synchronous answer
-		Undelivered bool   // the caller has hung up
+		AccountType string       // for the Balance of a synchronous answer
+		Undelivered bool         // the caller has hung up
+		Cost        *AttemptCost // as of a ReleaseChange
 		// Cancelled ends a [Record.Cancellable] record without an attempt: queued → settling.
 		Cancelled bool
 	}
-	// Delivery records whether the synchronous answer has still to be received, of a record
+	// DeliveryChange records whether the synchronous answer has still to be received, of a record
 	// with a JoinKey. The record stays succeeded.
-	Delivery struct{ Undelivered bool }
-	// Favour marks a generation as a favourite of its owner, or removes the mark. The record
+	DeliveryChange struct{ Undelivered bool }
+	// FavouriteChange marks a generation as a favourite of its owner, or removes the mark. The record
 	// stays succeeded.
-	Favour struct{ Favourite bool }
-	// Close ends a generation after the settlement: settling → succeeded or failed. At is the
+	FavouriteChange struct{ Favourite bool }
+	// CloseChange ends a generation after the settlement: settling → succeeded or failed. At is the
 	// time of the settlement, which can be later than that of the outcome.
-	Close struct {
+	CloseChange struct {
 		Balance *Balance
 		At      time.Time
 	}
-	// Dispute ends a generation whose settlement the ledger refuses for good: settling →
+	// DisputeChange ends a generation whose settlement the ledger refuses for good: settling →
 	// succeeded or failed. A record whose charge is in doubt fails: charging → failed.
-	Dispute struct {
+	DisputeChange struct {
 		Detail  string // the ledger's error, of which at most MaxDetail bytes are kept
 		At      time.Time
 		Balance *Balance
 	}
-	// Resolve ends a dispute after the charge was closed. The record stays in its state. Refund
+	// ResolveChange ends a dispute after the charge was closed. The record stays in its state. Refund
 	// says that all credits were given back.
-	Resolve struct{ Refund bool }
-	// Erase begins an erasure, and removes prompt and references at once: succeeded or failed →
+	ResolveChange struct{ Refund bool }
+	// EraseChange begins an erasure, and removes prompt and references at once: succeeded or failed →
 	// erasing. A hash of the idempotency key stays. Aged says that the generation is erased for
 	// its age and not on request: then no hash stays, since the key is no longer reserved, and
 	// the audit trail gets no row.
-	Erase struct{ Aged bool }
-	// Purge records that the files have been removed: erasing → erased.
-	Purge struct{}
-	// Forget removes from a failed record the prompt and everything else that reveals the
+	EraseChange struct{ Aged bool }
+	// PurgeChange records that the files have been removed: erasing → erased.
+	PurgeChange struct{}
+	// ForgetChange removes from a failed record the prompt and everything else that reveals the
 	// request, except the identifiers of the references; from an erased record, the hash of its
 	// idempotency key. The state stays. Use it when the key is no longer reserved.
-	Forget struct{}
+	ForgetChange struct{}
 )
 
 // step is the effect of a change on a record.
@@ -166,7 +167,7 @@ const (
 // change. A [Violation]: the record would no longer pass [Record.Check]. With an error
 // there is nothing to write.
 //
-// Apply changes the Intent only on entering StateErasing, or with the change Forget.
+// Apply changes the Intent only on entering StateErasing, or with a ForgetChange.
 func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err error) {
 	if attempt != r.Attempt {
 		return r, false, ErrStale
@@ -187,7 +188,7 @@ func (r Record) Apply(attempt int, c Change) (next Record, didChange bool, err e
 	return r, false, fmt.Errorf("%w: %T in %q", ErrTransition, c, r.State)
 }
 
-func (Accept) apply(r *Record) step {
+func (AcceptChange) apply(r *Record) step {
 	switch r.State {
 	case StateQueued, StateProcessing:
 		return unchanged
@@ -201,7 +202,7 @@ func (Accept) apply(r *Record) step {
 	return impossible
 }
 
-func (Abandon) apply(r *Record) step {
+func (AbandonChange) apply(r *Record) step {
 	if r.State != StateCharging {
 		return impossible
 	}
@@ -209,7 +210,7 @@ func (Abandon) apply(r *Record) step {
 	return changed
 }
 
-func (Claim) apply(r *Record) step {
+func (ClaimChange) apply(r *Record) step {
 	if r.State != StateQueued {
 		return impossible
 	}
@@ -218,15 +219,16 @@ func (Claim) apply(r *Record) step {
 	return changed
 }
 
-func (Recover) apply(r *Record) step {
+func (RecoverChange) apply(r *Record) step {
 	if !r.Running() {
 		return impossible
 	}
+	r.addInterrupted()
 	r.Attempt++
 	return changed
 }
 
-func (c SaveJob) apply(r *Record) step {
+func (c SaveJobChange) apply(r *Record) step {
 	if r.State != StateProcessing {
 		return impossible
 	}
@@ -237,7 +239,7 @@ func (c SaveJob) apply(r *Record) step {
 	return changed
 }
 
-func (c Show) apply(r *Record) step {
+func (c ShowChange) apply(r *Record) step {
 	if r.State != StateProcessing {
 		return impossible
 	}
@@ -260,12 +262,15 @@ func with(images, more []StoredImage) []StoredImage {
 	return all
 }
 
-func (c Release) apply(r *Record) step {
+func (c ReleaseChange) apply(r *Record) step {
 	switch {
 	case r.State == StateQueued:
 		return unchanged
 	case r.State != StateProcessing || !r.Async:
 		return impossible
+	}
+	if len(r.Job) == 0 { // else the attempt that resumes it has its cost
+		r.addCost(c.Cost)
 	}
 	r.State, r.Delay = StateQueued, c.Delay
 	if c.Failed {
@@ -277,7 +282,7 @@ func (c Release) apply(r *Record) step {
 	return changed
 }
 
-func (c Outcome) apply(r *Record) step {
+func (c OutcomeChange) apply(r *Record) step {
 	switch {
 	case r.State == StateSettling && !c.Cancelled:
 		return unchanged
@@ -286,10 +291,14 @@ func (c Outcome) apply(r *Record) step {
 	case r.State != StateProcessing && !c.Cancelled:
 		return impossible
 	}
+	if r.addCost(c.Cost); len(r.Job) > 0 { // which nobody resumes any more
+		r.addCost(&AttemptCost{Reason: CostInterrupted})
+	}
 	r.State, r.Delay, r.Job, r.JobUpstreams, r.CompletedAt = StateSettling, 0, nil, nil, c.At
 	r.Images = with(r.Images, c.Images)
 	r.Published = len(r.Images)
 	r.Undelivered = c.Undelivered && r.Published > 0
+	r.Stopped = c.Cancelled && r.Published > 0
 	if r.Published == 0 {
 		why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
 		r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}
@@ -297,7 +306,7 @@ func (c Outcome) apply(r *Record) step {
 	return changed
 }
 
-func (c Close) apply(r *Record) step {
+func (c CloseChange) apply(r *Record) step {
 	if r.State != StateSettling {
 		return impossible
 	}
@@ -311,7 +320,7 @@ func (c Close) apply(r *Record) step {
 	return changed
 }
 
-func (c Delivery) apply(r *Record) step {
+func (c DeliveryChange) apply(r *Record) step {
 	switch {
 	case r.State != StateSucceeded || r.JoinKey == [32]byte{}:
 		return impossible
@@ -322,7 +331,7 @@ func (c Delivery) apply(r *Record) step {
 	return changed
 }
 
-func (c Favour) apply(r *Record) step {
+func (c FavouriteChange) apply(r *Record) step {
 	switch {
 	case r.State != StateSucceeded:
 		return impossible
@@ -333,7 +342,7 @@ func (c Favour) apply(r *Record) step {
 	return changed
 }
 
-func (c Dispute) apply(r *Record) step {
+func (c DisputeChange) apply(r *Record) step {
 	switch r.State {
 	case StateCharging:
 		r.State, r.CompletedAt = StateSettling, c.At
@@ -343,10 +352,10 @@ func (c Dispute) apply(r *Record) step {
 		return impossible
 	}
 	r.Dispute = cmp.Or(shortened(c.Detail), "no reason given")
-	return Close{Balance: c.Balance, At: c.At}.apply(r)
+	return CloseChange{Balance: c.Balance, At: c.At}.apply(r)
 }
 
-func (c Resolve) apply(r *Record) step {
+func (c ResolveChange) apply(r *Record) step {
 	switch {
 	case r.Unsettled() || r.State == StateGone:
 		return impossible
@@ -357,7 +366,7 @@ func (c Resolve) apply(r *Record) step {
 	return changed
 }
 
-func (c Erase) apply(r *Record) step {
+func (c EraseChange) apply(r *Record) step {
 	switch {
 	case r.State == StateErasing, r.State == StateErased:
 		return unchanged
@@ -369,23 +378,24 @@ func (c Erase) apply(r *Record) step {
 	return changed
 }
 
-func (Forget) apply(r *Record) step {
+func (ForgetChange) apply(r *Record) step {
 	switch {
-	case r.State == StateErasing, r.State == StateErased && r.IdempotencyKey == "", r.State == StateFailed && r.Prompt == "":
+	case r.State == StateErasing, r.State == StateErased && r.IdempotencyKey == "", r.State == StateFailed &&
+		r.Prompt == "":
 		return unchanged
 	case r.State != StateFailed && r.State != StateErased:
 		return impossible
 	}
 	var names []ReferenceFile
 	for _, f := range r.References {
-		names = append(names, ReferenceFile{ID: f.ID, Mask: f.Mask})
+		names = append(names, ReferenceFile{ID: f.ID, Mask: f.Mask, CopyOf: f.CopyOf})
 	}
 	r.forget(false)
 	r.References = names
 	return changed
 }
 
-func (Purge) apply(r *Record) step {
+func (PurgeChange) apply(r *Record) step {
 	switch r.State {
 	case StateErased:
 		return unchanged

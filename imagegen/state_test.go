@@ -8,22 +8,26 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
-var states = []imagegen.State{imagegen.StateCharging, imagegen.StateQueued, imagegen.StateProcessing, imagegen.StateSettling,
-	imagegen.StateSucceeded, imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased, imagegen.StateGone}
+var states = []imagegen.State{imagegen.StateCharging, imagegen.StateQueued, imagegen.StateProcessing,
+	imagegen.StateSettling, imagegen.StateSucceeded, imagegen.StateFailed, imagegen.StateErasing, imagegen.StateErased,
+	imagegen.StateGone}
 
 var (
-	oneImage = imagegen.Outcome{At: time.Unix(9, 0), Images: []imagegen.StoredImage{{ID: "image_00000000000000000000000001" + "00000000000000000000000001",
-		Attempt: 4, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: time.Unix(8, 0)}}}
-	noImage = imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassRefused}, At: time.Unix(9, 0)}
+	oneImage = imagegen.OutcomeChange{At: time.Unix(9, 0),
+		Images: []imagegen.StoredImage{{ID: "image_00000000000000000000000001" + "00000000000000000000000001",
+			Attempt: 4, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: time.Unix(8, 0)}}}
+	noImage = imagegen.OutcomeChange{Failure: &imagegen.Failure{Class: imagegen.ClassRefused}, At: time.Unix(9, 0)}
 )
 
 // recordIn is a sound record in its fourth attempt; from its outcome on it has an image, unless it failed.
 func recordIn(s imagegen.State, async bool) imagegen.Record {
-	r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001", User: "alice", Prompt: "a fox", Async: async, N: 2, Price: 3},
+	r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001", User: "alice", Prompt: "a fox",
+		Async: async, N: 2, Price: 3},
 		Progress: imagegen.Progress{State: s, Attempt: 4}}
 	switch s {
 	case imagegen.StateSettling, imagegen.StateSucceeded, imagegen.StateErasing:
@@ -63,7 +67,7 @@ func TestStateTable(t *testing.T) {
 		{imagegen.StateSettling, "Close"}:                    imagegen.StateSucceeded,
 		{imagegen.StateCharging, "Dispute"}:                  imagegen.StateFailed,
 		{imagegen.StateSettling, "Dispute"}:                  imagegen.StateSucceeded,
-		{imagegen.StateSucceeded, "Favour"}:                  imagegen.StateSucceeded,
+		{imagegen.StateSucceeded, "Favourite"}:               imagegen.StateSucceeded,
 		{imagegen.StateSucceeded, "Erase"}:                   imagegen.StateErasing,
 		{imagegen.StateFailed, "Erase"}:                      imagegen.StateErasing,
 		{imagegen.StateFailed, "Forget"}:                     imagegen.StateFailed,
@@ -73,16 +77,19 @@ func TestStateTable(t *testing.T) {
 	repetitions := map[row]bool{
 		{imagegen.StateQueued, "Accept"}: true, {imagegen.StateProcessing, "Accept"}: true,
 		{imagegen.StateQueued, "Release"}: true, {imagegen.StateSettling, "Outcome"}: true,
-		{imagegen.StateErasing, "Erase"}: true, {imagegen.StateErased, "Erase"}: true, {imagegen.StateErased, "Purge"}: true,
-		{imagegen.StateErasing, "Forget"}: true, {imagegen.StateErased, "Forget"}: true,
-		{imagegen.StateErasing, "Resolve"}: true, {imagegen.StateErased, "Resolve"}: true,
+		{imagegen.StateErasing, "Erase"}: true, {imagegen.StateErased, "Erase"}: true,
+		{imagegen.StateErased, "Purge"}: true, {imagegen.StateErasing, "Forget"}: true,
+		{imagegen.StateErased, "Forget"}: true, {imagegen.StateErasing, "Resolve"}: true,
+		{imagegen.StateErased, "Resolve"}: true,
 	}
 	changes := map[string]imagegen.Change{
-		"Accept": imagegen.Accept{}, "Abandon": imagegen.Abandon{}, "Claim": imagegen.Claim{}, "Recover": imagegen.Recover{},
-		"SaveJob": imagegen.SaveJob{Job: []byte("job")}, "Release": imagegen.Release{Delay: time.Second, Failed: true},
-		"Outcome": oneImage, "Show": imagegen.Show{Images: oneImage.Images}, "Cancel": cancelled,
-		"Close": imagegen.Close{}, "Erase": imagegen.Erase{}, "Purge": imagegen.Purge{}, "Forget": imagegen.Forget{},
-		"Dispute": imagegen.Dispute{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.Resolve{}, "Favour": imagegen.Favour{Favourite: true},
+		"Accept": imagegen.AcceptChange{}, "Abandon": imagegen.AbandonChange{}, "Claim": imagegen.ClaimChange{},
+		"Recover": imagegen.RecoverChange{}, "SaveJob": imagegen.SaveJobChange{Job: []byte("job")},
+		"Release": imagegen.ReleaseChange{Delay: time.Second, Failed: true}, "Outcome": oneImage,
+		"Show": imagegen.ShowChange{Images: oneImage.Images}, "Cancel": cancelled, "Close": imagegen.CloseChange{},
+		"Erase": imagegen.EraseChange{}, "Purge": imagegen.PurgeChange{}, "Forget": imagegen.ForgetChange{},
+		"Dispute": imagegen.DisputeChange{Detail: "no", At: time.Unix(9, 0)}, "Resolve": imagegen.ResolveChange{},
+		"Favourite": imagegen.FavouriteChange{Favourite: true},
 	}
 	for _, s := range states {
 		for name, c := range changes {
@@ -127,38 +134,38 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 		is.True(changed)
 		return next
 	}
-	r := apply(recordIn(imagegen.StateQueued, true), imagegen.Claim{})
+	r := apply(recordIn(imagegen.StateQueued, true), imagegen.ClaimChange{})
 	is.Equal(r.Attempt, 5)
-	r = apply(r, imagegen.SaveJob{Job: []byte("old job"), Upstreams: []string{"upstream"}})
+	r = apply(r, imagegen.SaveJobChange{Job: []byte("old job"), Upstreams: []string{"upstream"}})
 	is.Equal(r.JobUpstreams, []string{"upstream"})
-	r = apply(r, imagegen.SaveJob{Upstreams: []string{"upstream"}}) // a job that is over
+	r = apply(r, imagegen.SaveJobChange{Upstreams: []string{"upstream"}}) // a job that is over
 	is.True(r.Job == nil && r.JobUpstreams == nil)
-	r = apply(r, imagegen.SaveJob{Job: []byte("job")})
+	r = apply(r, imagegen.SaveJobChange{Job: []byte("job")})
 	is.Equal(string(r.Job), "job")
-	r = apply(r, imagegen.Release{Delay: time.Second, Failed: true})
+	r = apply(r, imagegen.ReleaseChange{Delay: time.Second, Failed: true})
 	is.Equal(r.Delay, time.Second)
 	is.Equal(r.Failures, 1)
 	is.Equal(r.Status(), imagegen.StatusProcessing) // it never goes back to queued
-	r = apply(apply(r, imagegen.Claim{}), imagegen.Release{})
+	r = apply(apply(r, imagegen.ClaimChange{}), imagegen.ReleaseChange{})
 	is.Equal(r.Failures, 1) // a drain uses up no try
-	r = apply(r, imagegen.Claim{})
+	r = apply(r, imagegen.ClaimChange{})
 
-	failed := apply(apply(r, noImage), imagegen.Close{})
+	failed := apply(apply(r, noImage), imagegen.CloseChange{})
 	is.Equal(failed.State, imagegen.StateFailed)
 	is.Equal(failed.Used(), imagegen.Credits(0))
 	is.Equal(failed.Job, nil)
 	is.Equal(failed.Failure.Class, imagegen.ClassRefused)
 
 	balance := &imagegen.Balance{Credits: 7}
-	done := apply(apply(r, oneImage), imagegen.Close{Balance: balance})
+	done := apply(apply(r, oneImage), imagegen.CloseChange{Balance: balance})
 	is.Equal(done.Used(), imagegen.Credits(3))
 	is.Equal(done.Charge().Credits, imagegen.Credits(6))
 	is.Equal(done.Balance, balance)
 
-	favourite := apply(done, imagegen.Favour{Favourite: true})
-	is.True(favourite.Favourite && !apply(favourite, imagegen.Favour{}).Favourite)
+	favourite := apply(done, imagegen.FavouriteChange{Favourite: true})
+	is.True(favourite.Favourite && !apply(favourite, imagegen.FavouriteChange{}).Favourite)
 
-	erased := apply(apply(favourite, imagegen.Erase{}), imagegen.Purge{})
+	erased := apply(apply(favourite, imagegen.EraseChange{}), imagegen.PurgeChange{})
 	is.True(!erased.Favourite)
 	is.Equal(erased.Prompt, "")
 	is.Equal(len(erased.Images), 0)
@@ -166,7 +173,8 @@ func TestApplyKeepsWhatTheChangeSays(t *testing.T) {
 	is.True(!erased.Visible())
 }
 
-var cancelled = imagegen.Outcome{Cancelled: true, At: time.Unix(9, 0), Failure: &imagegen.Failure{Class: imagegen.ClassCancelled}}
+var cancelled = imagegen.OutcomeChange{Cancelled: true, At: time.Unix(9, 0),
+	Failure: &imagegen.Failure{Class: imagegen.ClassCancelled}}
 
 // imageNo is an image of recordIn's.
 func imageNo(n, attempt int) imagegen.StoredImage {
@@ -175,7 +183,7 @@ func imageNo(n, attempt int) imagegen.StoredImage {
 	return i
 }
 
-// What was shown stays, over other attempts, and is in every outcome.
+// Shown images stay, over other attempts, and are in every outcome.
 func TestShow(t *testing.T) {
 	is := is.New(t)
 	apply := func(r imagegen.Record, c imagegen.Change) imagegen.Record {
@@ -186,40 +194,43 @@ func TestShow(t *testing.T) {
 		return next
 	}
 	first, second := imageNo(1, 4), imageNo(2, 6)
-	shown := apply(recordIn(imagegen.StateProcessing, true), imagegen.Show{Images: []imagegen.StoredImage{first}})
+	shown := apply(recordIn(imagegen.StateProcessing, true), imagegen.ShowChange{Images: []imagegen.StoredImage{first}})
 	g := shown.Generation()
 	is.Equal(g.Status, imagegen.StatusProcessing)
 	is.Equal(g.Images[0].ID, first.ID)
 	is.Equal(g.Credits, imagegen.Credits(0)) // until it is settled
 	is.Equal(shown.Used(), imagegen.Credits(0))
-	_, changed, err := shown.Apply(4, imagegen.Show{Images: []imagegen.StoredImage{first}})
+	_, changed, err := shown.Apply(4, imagegen.ShowChange{Images: []imagegen.StoredImage{first}})
 	is.NoErr(err)
 	is.True(!changed) // a repetition
 
 	for name, r := range map[string]imagegen.Record{
 		"an outcome without it": apply(shown, noImage),
-		"a later attempt":       apply(apply(apply(apply(shown, imagegen.Recover{}), imagegen.Release{}), imagegen.Claim{}), imagegen.Outcome{At: time.Unix(9, 0)}),
-		"cancelled":             apply(apply(shown, imagegen.Release{}), cancelled),
+		"a later attempt": apply(apply(apply(apply(shown, imagegen.RecoverChange{}), imagegen.ReleaseChange{}),
+			imagegen.ClaimChange{}), imagegen.OutcomeChange{At: time.Unix(9, 0)}),
+		"cancelled": apply(apply(shown, imagegen.ReleaseChange{}), cancelled),
 	} {
 		if r.Published != 1 || r.Failure != nil || r.Images[0].ID != first.ID {
 			t.Errorf("%s: %d images are published of one that was shown, failure %v", name, r.Published, r.Failure)
 		}
-		is.Equal(apply(r, imagegen.Close{}).Used(), imagegen.Credits(3))
+		is.Equal(apply(r, imagegen.CloseChange{}).Used(), imagegen.Credits(3))
 	}
-	both := apply(apply(apply(apply(shown, imagegen.Recover{}), imagegen.Recover{}), imagegen.Show{Images: []imagegen.StoredImage{second}}),
-		imagegen.Outcome{At: time.Unix(9, 0), Images: []imagegen.StoredImage{second, first}})
+	both := apply(apply(apply(apply(shown, imagegen.RecoverChange{}), imagegen.RecoverChange{}),
+		imagegen.ShowChange{Images: []imagegen.StoredImage{second}}),
+		imagegen.OutcomeChange{At: time.Unix(9, 0), Images: []imagegen.StoredImage{second, first}})
 	is.Equal([]imagegen.ImageID{both.Images[0].ID, both.Images[1].ID}, []imagegen.ImageID{first.ID, second.ID})
-	_, _, err = apply(apply(shown, imagegen.Recover{}), imagegen.Show{Images: []imagegen.StoredImage{imageNo(2, 5)}}).
-		Apply(5, imagegen.Show{Images: []imagegen.StoredImage{imageNo(3, 5)}})
+	_, _, err = apply(apply(shown, imagegen.RecoverChange{}),
+		imagegen.ShowChange{Images: []imagegen.StoredImage{imageNo(2, 5)}}).
+		Apply(5, imagegen.ShowChange{Images: []imagegen.StoredImage{imageNo(3, 5)}})
 	is.True(errors.Is(err, imagegen.ErrNotApplied)) // a Violation: more than were asked for
 }
 
-// What waits can be cancelled, and what an upstream works on cannot.
+// Waiting work can be cancelled, and work of an upstream cannot.
 func TestCancelled(t *testing.T) {
 	is := is.New(t)
 	r, _, err := recordIn(imagegen.StateQueued, true).Apply(4, cancelled)
 	is.NoErr(err)
-	r, _, err = r.Apply(4, imagegen.Close{})
+	r, _, err = r.Apply(4, imagegen.CloseChange{})
 	is.NoErr(err)
 	is.Equal(r.Used(), imagegen.Credits(0))
 	is.Equal(r.Generation().Failure.Code, imagegen.CodeCancelled)
@@ -240,35 +251,37 @@ func TestDispute(t *testing.T) {
 	}
 	is := is.New(t)
 	settling := recordIn(imagegen.StateSettling, true)
-	r := apply(settling, imagegen.Dispute{Detail: strings.Repeat("x", 2*imagegen.MaxDetail)})
+	r := apply(settling, imagegen.DisputeChange{Detail: strings.Repeat("x", 2*imagegen.MaxDetail)})
 	is.Equal(len(r.Dispute), imagegen.MaxDetail)
-	is.Equal(cmp.Diff(apply(settling, imagegen.Close{}).Generation(), r.Generation()), "")
-	is.True(apply(settling, imagegen.Dispute{}).Dispute != "")
+	is.Equal(cmp.Diff(apply(settling, imagegen.CloseChange{}).Generation(), r.Generation()), "")
+	is.True(apply(settling, imagegen.DisputeChange{}).Dispute != "")
 
-	failed := apply(recordIn(imagegen.StateCharging, true), imagegen.Dispute{At: time.Unix(7, 0)})
+	failed := apply(recordIn(imagegen.StateCharging, true), imagegen.DisputeChange{At: time.Unix(7, 0)})
 	is.Equal(failed.CompletedAt, time.Unix(7, 0))
 	is.Equal(failed.Generation().Credits, imagegen.Credits(0))
-	is.True(!apply(failed, imagegen.Resolve{Refund: true}).Refunded) // there was nothing to give back
+	is.True(!apply(failed, imagegen.ResolveChange{Refund: true}).Refunded) // there was nothing to give back
 
-	for _, r := range []imagegen.Record{r, apply(r, imagegen.Erase{}), apply(apply(r, imagegen.Erase{}), imagegen.Purge{})} {
+	for _, r := range []imagegen.Record{r, apply(r, imagegen.EraseChange{}), apply(apply(r, imagegen.EraseChange{}),
+		imagegen.PurgeChange{})} {
 		is.Equal(r.Used(), imagegen.Credits(3))
-		kept := apply(r, imagegen.Resolve{})
+		kept := apply(r, imagegen.ResolveChange{})
 		is.Equal(kept.Dispute, "")
 		is.Equal(kept.Used(), imagegen.Credits(3))
-		back := apply(r, imagegen.Resolve{Refund: true})
+		back := apply(r, imagegen.ResolveChange{Refund: true})
 		is.Equal(back.Dispute, "")
 		is.Equal(back.Used(), imagegen.Credits(0))
 	}
 }
 
-// What is forgotten of a failed generation is what was asked for, and nothing that its owner is told
+// A failed generation loses what was asked for, and nothing that its owner sees
 // otherwise.
 func TestForget(t *testing.T) {
 	is := is.New(t)
 	r := recordIn(imagegen.StateFailed, false)
 	r.Fingerprint, r.JoinKey, r.IdempotencyKey = [32]byte{1}, [32]byte{2}, "k"
-	r.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 70, SHA256: [32]byte{3}}, {ID: "ref_2", Width: 9}}
-	next, changed, err := r.Apply(4, imagegen.Forget{})
+	r.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 70, SHA256: [32]byte{3}},
+		{ID: "ref_2", Width: 9}}
+	next, changed, err := r.Apply(4, imagegen.ForgetChange{})
 	is.NoErr(err)
 	is.True(changed)
 	want := r
@@ -276,28 +289,28 @@ func TestForget(t *testing.T) {
 	want.References = []imagegen.ReferenceFile{{ID: "ref_1"}, {ID: "ref_2"}}
 	is.Equal(cmp.Diff(want, next), "")
 	is.Equal(next.Generation().ReferenceCount, 2)
-	_, changed, err = next.Apply(4, imagegen.Forget{})
+	_, changed, err = next.Apply(4, imagegen.ForgetChange{})
 	is.NoErr(err)
 	is.True(!changed)
-	next, _, err = next.Apply(4, imagegen.Erase{})
+	next, _, err = next.Apply(4, imagegen.EraseChange{})
 	is.NoErr(err)
 	is.Equal(len(next.References), 0)
 }
 
-// Of what was erased the hash of its idempotency key is all that is left to forget.
+// The hash of its idempotency key is all that an erased generation still has to forget.
 func TestForgetWhatWasErased(t *testing.T) {
 	is := is.New(t)
 	r := recordIn(imagegen.StateSucceeded, false)
 	r.IdempotencyKey = "k"
-	erasing, _, err := r.Apply(4, imagegen.Erase{})
+	erasing, _, err := r.Apply(4, imagegen.EraseChange{})
 	is.NoErr(err)
 	is.True(erasing.IdempotencyKey != "")
-	_, changed, err := erasing.Apply(4, imagegen.Forget{}) // it may be reserved yet
+	_, changed, err := erasing.Apply(4, imagegen.ForgetChange{}) // it may be reserved yet
 	is.NoErr(err)
 	is.True(!changed)
-	erased, _, err := erasing.Apply(4, imagegen.Purge{})
+	erased, _, err := erasing.Apply(4, imagegen.PurgeChange{})
 	is.NoErr(err)
-	next, changed, err := erased.Apply(4, imagegen.Forget{})
+	next, changed, err := erased.Apply(4, imagegen.ForgetChange{})
 	is.NoErr(err)
 	is.True(changed)
 	want := erased
@@ -308,12 +321,12 @@ func TestForgetWhatWasErased(t *testing.T) {
 func TestReserves(t *testing.T) {
 	is := is.New(t)
 	r := recordIn(imagegen.StateProcessing, false)
-	is.True(!r.Reserves(time.Unix(0, 0))) // no key
+	is.True(!r.HoldsIdempotencyKey(0)) // no key
 	r.IdempotencyKey = "k"
-	is.True(r.Reserves(time.Unix(1e9, 0))) // as long as it runs
+	is.True(r.HoldsIdempotencyKey(1e9 * time.Second)) // as long as it runs
 	r.State, r.CompletedAt = imagegen.StateSettling, time.Unix(1000, 0)
-	is.True(r.Reserves(time.Unix(1e9, 0))) // what came of it is known, and it has not ended
+	is.True(r.HoldsIdempotencyKey(1e9 * time.Second)) // what came of it is known, and it has not ended
 	r.State = imagegen.StateSucceeded
-	is.True(r.Reserves(time.Unix(1000+24*3600-1, 0)))
-	is.True(!r.Reserves(time.Unix(1000+24*3600, 0)))
+	is.True(r.HoldsIdempotencyKey(imagegen.IdempotencyKeyLifetime - 1))
+	is.True(!r.HoldsIdempotencyKey(imagegen.IdempotencyKeyLifetime))
 }

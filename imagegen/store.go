@@ -21,16 +21,8 @@ import (
 // The engine neither opens nor closes a Store: the program that opened it closes it, after
 // Engine.Stop.
 //
-// A Store can also implement [JointStore], [Inspector], [Timekeeper] and account.TrailStore,
-// which the engine then uses. It can have two further methods, which the engine looks for
-// separately. Both must be cheap:
-//
-//	// Ready returns nil, or why a generation would be refused, in words for an operator: the disk is full, or a
-//	// fault has stopped the Store. A *NotReady also has a code.
-//	Ready(ctx context.Context) error
-//
-//	// Warnings returns problems that will become serious unless an operator acts.
-//	Warnings(ctx context.Context) []Notice
+// Optional: [JointStore], [Inspector], [TotalsKeeper], [Timekeeper], [ReadinessChecker], [Warner], [TurnTaker] and
+// account.TrailStore.
 type Store interface {
 	AccountStore
 
@@ -38,15 +30,15 @@ type Store interface {
 
 	// Create writes a record in StateCharging with a lease, and reserves its idempotency
 	// key in the same commit. An idempotency key is free if no record holds it, or if the
-	// record that holds it no longer reserves it ([Record.Reserves], at the new record's
-	// CreatedAt). *ReservedError: the key is taken. If a record with the ID of r exists,
-	// Create succeeds and returns that record.
+	// record that holds it no longer reserves it ([Record.HoldsIdempotencyKey], at the time of the
+	// commit, by the store's clock). *IdempotencyKeyTakenError: the key is taken. If a record with the ID of
+	// r exists, Create succeeds and returns that record.
 	//
 	// Before anything else, the same commit checks the API key of the request (r.KeyID, unless
 	// it is empty) and the user, so that a request whose API key is revoked while it arrives
 	// is never charged. ErrInvalidKey: the user has no such API key, or it is revoked, or the
-	// user is disabled (also checked without an API key). ErrExpiredKey: it has expired at the
-	// record's CreatedAt. ErrChargeRefused: the API key has limits, which only a JointStore
+	// user is disabled (also checked without an API key). ErrExpiredKey: it has expired by
+	// the time of the commit. ErrChargeRefused: the API key has limits, which only a JointStore
 	// can enforce; or the user is suspended, which is checked after the idempotency key.
 	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
@@ -66,18 +58,18 @@ type Store interface {
 	// not grow with the number of records that are not returned.
 	Generations(ctx context.Context, u UserID, q Query) (records []Record, more bool, err error)
 
-	// Reserved returns the last record that was created with the user's idempotency key
+	// GenerationByIdempotencyKey returns the last record that was created with the user's idempotency key
 	// and was not abandoned, even if it is invisible or no longer reserves the key.
 	// ErrNotFound.
-	Reserved(ctx context.Context, u UserID, key string) (Record, error)
+	GenerationByIdempotencyKey(ctx context.Context, u UserID, key string) (Record, error)
 
 	// Ended returns up to n records ([Record.Terminal]) that ended at least age ago, by the
-	// store's clock, in the order in which they were created. Records that have not ended are
-	// skipped.
+	// store's clock, in the order in which they ended. The cost does not grow with the number of
+	// records that are not returned.
 	Ended(ctx context.Context, age time.Duration, n int) ([]Record, error)
 
 	// Forgettable returns the fences of up to n records that ended at least age ago and still
-	// have something for the change Forget to remove, in the order in which they ended. With
+	// have something for a ForgetChange to remove, in the order in which they ended. With
 	// StateFailed these are failed records that still have their prompt; with StateErased,
 	// erased records that still have the hash of their idempotency key. The cost does not grow
 	// with the number of records that are not returned.
@@ -90,7 +82,7 @@ type Store interface {
 
 	// The queue hands out work. Leases and delays are durations on the store's own clock.
 
-	// Claim applies the change Claim to up to d.Most queued records that are due, and
+	// Claim applies a ClaimChange to up to d.Most queued records that are due, and
 	// leases them for d.Lease.
 	//
 	// It chooses one record after the other, each time from the user who holds the fewest
@@ -102,14 +94,15 @@ type Store interface {
 	// places (d.Places) do not block others. The cost grows with d and with the number of
 	// models, not with the length of the queue.
 	//
-	// With d.Age it claims instead the records that were created at least that long ago, by the
-	// store's clock: oldest first, of any user and model. The cost may then grow with the length
-	// of the queue.
-	//
 	// next is the time until another record becomes due; 0: none is known.
 	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
 
-	// Recover applies the change Recover to up to n running records ([Record.Running])
+	// ClaimAged applies a ClaimChange to up to n queued records that are due and were created
+	// at least age ago, by the store's clock: oldest first, of any user and model. It leases them.
+	// The cost may grow with the length of the queue.
+	ClaimAged(ctx context.Context, age time.Duration, n int, lease time.Duration) ([]Record, error)
+
+	// Recover applies a RecoverChange to up to n running records ([Record.Running])
 	// whose lease has ended, and leases them again. With an error it returns no records. A
 	// store that only one process can open ends all leases when it opens.
 	Recover(ctx context.Context, n int, lease time.Duration) ([]Record, error)
@@ -144,9 +137,6 @@ type Demand struct {
 	// Places is how many records of each model can begin. Of a model that is not in it, none
 	// can: its work is left to other engines on the same store. nil: no limit.
 	Places map[string]int
-	// Age limits the claim to records that were created at least this long ago. Held, Below
-	// and Places are then ignored. 0: no limit.
-	Age time.Duration
 }
 
 // ImageKey names one stored image and the attempt that made it.
@@ -157,13 +147,15 @@ type ImageKey struct {
 }
 
 // ImageStore keeps the bytes of images, and of their thumbnails ([ImageID.Thumbnail]), which
-// appear in no record. The engine writes no key twice, unless two processes make the same
-// thumbnail at the same time. The contract of Store on concurrency and contexts holds here too.
+// appear in no record. The engine writes a key again only with the same bytes: after a PutImage that
+// failed, or when two processes make the same thumbnail. The contract of Store on concurrency and
+// contexts holds here too.
 //
-// An ImageStore that callers can read directly has one more method, for Engine.LinkImage:
+// When PutImage fails, the engine keeps the image and tries again, and takes no work until images can
+// be stored: it tells that by PutImage of an image that belongs to no generation, which it then
+// removes. An error that is a [*NotReadyError] has the code that [Notice] then has, such as "disk".
 //
-//	// Link returns an address under which the image can be read until age has passed. ErrNotFound.
-//	Link(ctx context.Context, k ImageKey, mediaType string, age time.Duration) (string, error)
+// Optional: [ImageLinker].
 type ImageStore interface {
 	// PutImage reads r to its end and stores the bytes. They are durable when it returns
 	// nil. If r fails, its error is returned and nothing is left behind; for a broken image,
@@ -179,17 +171,19 @@ type ImageStore interface {
 	RemoveImages(ctx context.Context, g GenerationID, attempt int, keep ...ImageID) error
 }
 
+// ImageLinker is an optional part of an [ImageStore] that callers can read directly. Engine.LinkImage needs it.
+type ImageLinker interface {
+	// Link returns an address under which the image can be read until age has passed. ErrNotFound.
+	// [errors.ErrUnsupported]: there are none, for a wrapper around an ImageStore without this method.
+	Link(ctx context.Context, k ImageKey, mediaType string, age time.Duration) (string, error)
+}
+
 // Spool keeps files temporarily: a reference image from its arrival to the end of its
 // generation, and a provider's image until it is checked. Files that were only staged when a
 // process ended are removed when the next one opens the Spool. The contract of Store on
 // concurrency and contexts holds here too.
 //
-// A Spool that reserves some space on its disk for purposes other than uploads has one more
-// method:
-//
-//	// TakeSpace is called for every n bytes of an upload, before they are written. ErrNotApplied: there is no
-//	// space. It must be cheap.
-//	TakeSpace(n int64) error
+// Optional: [SpaceTaker].
 type Spool interface {
 	// Stage reads r to its end, and not after it has returned. When it returns nil the
 	// bytes can be opened, but they need not survive a crash. If r fails, its error is
@@ -208,6 +202,13 @@ type Spool interface {
 	Remove(ctx context.Context, ids ...ReferenceID) error
 }
 
+// SpaceTaker is an optional part of a [Spool] that keeps some space on its disk free from uploads.
+type SpaceTaker interface {
+	// TakeSpace is called for every n bytes of an upload, before they are written. ErrNotApplied: there
+	// is no space. It must be cheap.
+	TakeSpace(n int64) error
+}
+
 // JointStore is a Store in whose transactions a Ledger can take part. It is optional: without it
 // the engine is just as correct, but commits more often, and refuses API keys with limits.
 type JointStore interface {
@@ -218,17 +219,17 @@ type JointStore interface {
 	// often.
 	Joins(l Ledger) bool
 
-	// CreateCharged is Create, Charge(r.Charge()) and Update(Accept) in one commit. It
-	// also enforces the limits of the API key ([Key.Exceeds]), even if calls are concurrent:
+	// CreateCharged is Create, Charge(r.Charge()) and Update(AcceptChange) in one commit. It
+	// also enforces the limits of the API key ([Key.CheckLimits]), even if calls are concurrent:
 	// with a limit of 3 credits, it accepts calls that cost 3 credits in all. After
-	// *ReservedError, ErrInvalidKey, ErrExpiredKey, ErrRateLimited, ErrInsufficientCredits or
+	// *IdempotencyKeyTakenError, ErrInvalidKey, ErrExpiredKey, ErrRateLimited, ErrInsufficientCredits or
 	// ErrChargeRefused nothing was written.
 	CreateCharged(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
-	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), Update(Close) and, if
+	// FinishSettled is Update(o), Settle(r.Charge().ID, r.Used()), Update(CloseChange) and, if
 	// r.WantsBalance, Balance with o.AccountType, in one commit. If Settle fails with an error
-	// that is [RefusedForGood], Update(Dispute) takes the place of Update(Close).
-	FinishSettled(ctx context.Context, f Fence, o Outcome) (Record, error)
+	// that is [Permanent], Update(DisputeChange) takes the place of Update(CloseChange).
+	FinishSettled(ctx context.Context, f Fence, o OutcomeChange) (Record, error)
 }
 
 // Inspector is an optional part of a Store: it lets an operator page through the data and audit it.
@@ -267,6 +268,11 @@ type Timekeeper interface {
 	// time elapsed since. It goes back only when somebody confirms the clock.
 	Now() time.Time
 
+	// Age returns how long ago by Now a time was, at least 0. A time that is later than Now, by more
+	// than five minutes, was written by a clock that has been corrected since: it counts as the
+	// time of the last correction.
+	Age(at time.Time) time.Duration
+
 	// ClockInDoubt reports whether the clock is in doubt, and how far it is then ahead; leap is
 	// negative if it is behind.
 	ClockInDoubt() (leap time.Duration, doubt bool)
@@ -276,20 +282,43 @@ type Timekeeper interface {
 	ConfirmClock(ctx context.Context) error
 }
 
+// ReadinessChecker is an optional part of a [Store]: it can tell that it takes no work.
+type ReadinessChecker interface {
+	// Ready returns nil, or why a generation would be refused, in words for an operator: the disk is
+	// full, or a fault has stopped the Store. A [*NotReadyError] also has a code. It must be cheap.
+	Ready(ctx context.Context) error
+}
+
+// Warner is an optional part of a [Store]: it has warnings for operators.
+type Warner interface {
+	// Warnings returns problems that will become serious unless an operator acts. It must be cheap.
+	Warnings(ctx context.Context) []Notice
+}
+
+// TurnTaker is an optional part of a [Store] that several processes share. Without it each process
+// carries out all duties.
+type TurnTaker interface {
+	// Turn reports whether it is this process's turn to carry out a duty that one of all processes on
+	// the Store carries out. If it is, no process has another turn of that duty before every has
+	// passed, by the Store's clock; also if this one dies. The time counts from the start of the turn.
+	// It must be cheap.
+	Turn(ctx context.Context, duty string, every time.Duration) (bool, error)
+}
+
 // Notice is a reason why the service takes no work, or a warning.
 type Notice struct {
 	Code   string // a word for programs, such as "disk", "draining" or "clock"
 	Detail string // for an operator: what is wrong, and what to do
 }
 
-// NotReady is the error of the method Ready of a [Store] that takes no work.
-type NotReady struct {
+// NotReadyError is the error of a [ReadinessChecker] that takes no work.
+type NotReadyError struct {
 	Code string // that of the [Notice]
 	Err  error
 }
 
 // Error returns the message of Err.
-func (e *NotReady) Error() string { return e.Err.Error() }
+func (e *NotReadyError) Error() string { return e.Err.Error() }
 
 // Unwrap returns Err.
-func (e *NotReady) Unwrap() error { return e.Err }
+func (e *NotReadyError) Unwrap() error { return e.Err }

@@ -27,13 +27,15 @@ type UsageSums struct {
 	Images      int     // that were paid for
 	Generations int     // that were charged
 	Failed      int     // generations whose charge was settled to 0, except cancelled ones
-	Cancelled   int     // generations that their owner cancelled; they count as Failed if the Ledger takes no part in the Store's commits
+	// generations that their owner cancelled; they count as Failed if the Ledger takes no part in the Store's commits
+	Cancelled int
 }
 
 // Plus returns the sum of s and o, field by field.
 func (s UsageSums) Plus(o UsageSums) UsageSums {
 	return UsageSums{Charged: s.Charged + o.Charged, Refunded: s.Refunded + o.Refunded, Spent: s.Spent + o.Spent,
-		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed, Cancelled: s.Cancelled + o.Cancelled}
+		Images: s.Images + o.Images, Generations: s.Generations + o.Generations, Failed: s.Failed + o.Failed,
+		Cancelled: s.Cancelled + o.Cancelled}
 }
 
 // UsageGroup is a property by which usage can be grouped.
@@ -59,7 +61,8 @@ const (
 
 // UsageQuery asks for usage. The zero value is one row with the sums of the last 30 days.
 type UsageQuery struct {
-	From, To time.Time    // the first and the last day, both included, in UTC. To zero: today; From zero: 29 days before To
+	// the first and the last day, both included, in UTC. To zero: today; From zero: 29 days before To
+	From, To time.Time
 	By       []UsageGroup // the properties to group by; empty: one row for everything
 }
 
@@ -69,10 +72,15 @@ type UsageReport struct {
 	Rows []Usage // in the order of day, model and key
 }
 
-// Days returns q with From and To filled in, as midnights in UTC. ErrInvalidRequest: the
+// WithDefaults returns q with From and To filled in, as midnights in UTC. ErrInvalidRequest: the
 // range ends before it begins or is longer than MaxUsageDays, or By contains an unknown
 // UsageGroup.
-func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
+func (q UsageQuery) WithDefaults(now time.Time) (UsageQuery, error) {
+	return q.withDefaults(now, UsageGroups())
+}
+
+// withDefaults is WithDefaults for a query that can be grouped by groups.
+func (q UsageQuery) withDefaults(now time.Time, groups []UsageGroup) (UsageQuery, error) {
 	if q.To.IsZero() {
 		q.To = now
 	}
@@ -83,13 +91,15 @@ func (q UsageQuery) Days(now time.Time) (UsageQuery, error) {
 	q.From = UsageDay(q.From)
 	switch {
 	case q.To.Before(q.From):
-		return q, Invalid("usage from %s to %s is not a range of days; from comes first", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly))
+		return q, Invalid("usage from %s to %s is not a range of days; from comes first", q.From.Format(time.DateOnly),
+			q.To.Format(time.DateOnly))
 	case q.To.Sub(q.From) >= MaxUsageDays*24*time.Hour:
-		return q, Invalid("usage from %s to %s is of more than %d days; ask for fewer at a time", q.From.Format(time.DateOnly), q.To.Format(time.DateOnly), MaxUsageDays)
+		return q, Invalid("usage from %s to %s is of more than %d days; ask for fewer at a time",
+			q.From.Format(time.DateOnly), q.To.Format(time.DateOnly), MaxUsageDays)
 	}
 	for _, by := range q.By {
-		if !slices.Contains(UsageGroups(), by) {
-			return q, Invalid("usage can be grouped by %v; got %.40q", UsageGroups(), by)
+		if !slices.Contains(groups, by) {
+			return q, Invalid("usage can be grouped by %v; got %.40q", groups, by)
 		}
 	}
 	return q, nil
@@ -103,7 +113,7 @@ func UsageDay(at time.Time) time.Time {
 // Sum groups rows by q.By, and orders them by day, model and key. It does not look at From and
 // To. ErrInvalidRequest: there would be more than MaxUsageRows.
 func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
-	groups := make(map[Usage]UsageSums) // by what is told apart
+	groups := make(map[Usage]UsageSums) // by the properties that are grouped by
 	for r := range rows {
 		sums := r.UsageSums
 		r.UsageSums = UsageSums{}
@@ -117,7 +127,8 @@ func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 			r.Key = ""
 		}
 		if groups[r] = groups[r].Plus(sums); len(groups) > MaxUsageRows {
-			return nil, Invalid("the usage has more than %d rows; ask for fewer days, or group it by less", MaxUsageRows)
+			return nil, Invalid("the usage has more than %d rows; ask for fewer days, or group it by less",
+				MaxUsageRows)
 		}
 	}
 	all := make([]Usage, 0, len(groups))
@@ -126,7 +137,8 @@ func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b Usage) int {
-		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.Key), string(b.Key)))
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.Key),
+			string(b.Key)))
 	})
 	return all, nil
 }

@@ -29,7 +29,7 @@ func TestUsageDays(t *testing.T) {
 		{day("2025-04-01"), now, day("2025-04-01"), day("2026-04-01")},
 	} {
 		is := is.New(t)
-		q, err := imagegen.UsageQuery{From: c.from, To: c.to}.Days(now)
+		q, err := imagegen.UsageQuery{From: c.from, To: c.to}.WithDefaults(now)
 		is.NoErr(err)
 		is.Equal(cmp.Diff(imagegen.UsageQuery{From: c.wantFrom, To: c.wantTo}, q), "")
 	}
@@ -40,7 +40,7 @@ func TestUsageDays(t *testing.T) {
 		{By: []imagegen.UsageGroup{"hour"}},
 		{By: []imagegen.UsageGroup{imagegen.UsageByDay, ""}},
 	} {
-		_, err := q.Days(now)
+		_, err := q.WithDefaults(now)
 		is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))
 	}
 	is.New(t).Equal(imagegen.UsageDay(time.Time{}), time.Unix(0, 0).UTC()) // none before 1970
@@ -52,7 +52,8 @@ func TestUsageRowsAreBounded(t *testing.T) {
 	rows := func(n int) func(func(imagegen.Usage) bool) {
 		return func(yield func(imagegen.Usage) bool) {
 			for i := range n {
-				if !yield(imagegen.Usage{Model: "m", Key: imagegen.KeyID(fmt.Sprint(i)), UsageSums: imagegen.UsageSums{Charged: 2}}) {
+				if !yield(imagegen.Usage{Model: "m", Key: imagegen.KeyID(fmt.Sprint(i)),
+					UsageSums: imagegen.UsageSums{Charged: 2}}) {
 					return
 				}
 			}
@@ -66,5 +67,6 @@ func TestUsageRowsAreBounded(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 	all, err = imagegen.UsageQuery{}.Sum(rows(imagegen.MaxUsageRows + 1))
 	is.NoErr(err)
-	is.Equal(cmp.Diff([]imagegen.Usage{{UsageSums: imagegen.UsageSums{Charged: 2 * (imagegen.MaxUsageRows + 1)}}}, all), "")
+	is.Equal(cmp.Diff([]imagegen.Usage{{UsageSums: imagegen.UsageSums{Charged: 2 * (imagegen.MaxUsageRows + 1)}}}, all),
+		"")
 }

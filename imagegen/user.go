@@ -28,7 +28,7 @@ type AccountStore interface {
 	// ErrNotFound.
 	DisableUser(ctx context.Context, id UserID, at time.Time) error
 	// SuspendUser refuses new charges to the user until ResumeUser: Create fails with the
-	// error of [User.RefusesCharge]. Everything else goes on, and a repeated request still
+	// error of [User.CheckNotSuspended]. Everything else goes on, and a repeated request still
 	// gets the answer under its idempotency key. A repeated call does not change the time.
 	// ErrNotFound.
 	SuspendUser(ctx context.Context, id UserID, at time.Time) error
@@ -68,13 +68,13 @@ type User struct {
 	SuspendedAt time.Time // zero: not suspended
 }
 
-// RefusesCharge returns ErrChargeRefused if the user is suspended, so that nothing new
+// CheckNotSuspended returns ErrChargeRefused if the user is suspended, so that nothing new
 // can be charged; else nil.
-func (u User) RefusesCharge() error {
+func (u User) CheckNotSuspended() error {
 	if u.SuspendedAt.IsZero() {
 		return nil
 	}
-	return RefuseCharge("this account is suspended, and nothing was charged; ask the operator of this service")
+	return ChargeRefused("this account is suspended, and nothing was charged; ask the operator of this service")
 }
 
 // UserQuery selects users in the order of their names. The zero value selects the first
@@ -110,9 +110,9 @@ type Key struct {
 	Limits     KeyLimits // zero: none
 }
 
-// Refuses returns nil if the key of u can be used at that time. ErrInvalidKey: the key is
+// CheckUsable returns nil if the key of u can be used at that time. ErrInvalidKey: the key is
 // revoked, or u is disabled. ErrExpiredKey: it has only expired.
-func (k Key) Refuses(u User, at time.Time) error {
+func (k Key) CheckUsable(u User, at time.Time) error {
 	switch {
 	case !k.RevokedAt.IsZero(), !u.DisabledAt.IsZero():
 		return ErrInvalidKey
@@ -125,17 +125,17 @@ func (k Key) Refuses(u User, at time.Time) error {
 // KeyLimits bound what one API key can be used for; 0 means no limit. Credits count charges
 // minus refunds. A refund counts on the day of its charge. Days and months are in UTC.
 type KeyLimits struct {
-	Credits Credits // in all
-	Daily   Credits // on one day
-	Monthly Credits // in one calendar month
-	AtOnce  int     // generations of the key that have not ended
+	Credits    Credits // in all
+	Daily      Credits // on one day
+	Monthly    Credits // in one calendar month
+	Concurrent int     // generations of the key that have not ended
 }
 
-// MaxAtOnce is the maximum of KeyLimits.AtOnce.
-const MaxAtOnce = 1_000_000
+// MaxKeyConcurrent is the maximum of KeyLimits.Concurrent.
+const MaxKeyConcurrent = 1_000_000
 
 // Check returns an ErrInvalidRequest if a limit is negative or exceeds its maximum: MaxCredits,
-// or MaxAtOnce for AtOnce.
+// or MaxKeyConcurrent for Concurrent.
 func (l KeyLimits) Check() error {
 	for _, c := range []struct {
 		name  string
@@ -145,45 +145,49 @@ func (l KeyLimits) Check() error {
 			return Invalid("a key's limit of %s is from 1 to %d, or 0 for none; got %d", c.name, MaxCredits, c.limit)
 		}
 	}
-	if l.AtOnce < 0 || l.AtOnce > MaxAtOnce {
-		return Invalid("a key's limit of requests at once is from 1 to %d, or 0 for none; got %d", MaxAtOnce, l.AtOnce)
+	if l.Concurrent < 0 || l.Concurrent > MaxKeyConcurrent {
+		return Invalid("a key's limit of requests at once is from 1 to %d, or 0 for none; got %d", MaxKeyConcurrent,
+			l.Concurrent)
 	}
 	return nil
 }
 
 // KeyUse is what currently counts against the limits of a key.
 type KeyUse struct {
-	Credits Credits // in all
-	Daily   Credits // today
-	Monthly Credits // in this month
-	AtOnce  int     // generations that have not ended
+	Credits    Credits // in all
+	Daily      Credits // today
+	Monthly    Credits // in this month
+	Concurrent int     // generations that have not ended
 }
 
 // busyKey is the RetryAfter for a key that has as many requests at once as it may have.
 const busyKey = 2 * time.Second
 
-// Exceeds returns nil if a charge of cost stays within the limits of the key, of which used
+// CheckLimits returns nil if a charge of cost stays within the limits of the key, of which used
 // counts already. ErrRateLimited: the key has as many generations at once as it may have.
 // ErrInsufficientCredits: the charge exceeds a limit of credits, which the message names.
-func (k Key) Exceeds(used KeyUse, cost Credits) error {
-	if k.Limits.AtOnce > 0 && used.AtOnce >= k.Limits.AtOnce {
+func (k Key) CheckLimits(used KeyUse, cost Credits) error {
+	if k.Limits.Concurrent > 0 && used.Concurrent >= k.Limits.Concurrent {
 		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
-			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", k.told(), k.Limits.AtOnce, used.AtOnce)}
+			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", k.label(),
+				k.Limits.Concurrent, used.Concurrent)}
 	}
 	for _, c := range []struct {
 		limit, used Credits
 		when        string
-	}{{k.Limits.Credits, used.Credits, "in all"}, {k.Limits.Daily, used.Daily, "a day (UTC)"}, {k.Limits.Monthly, used.Monthly, "a month (UTC)"}} {
+	}{{k.Limits.Credits, used.Credits, "in all"}, {k.Limits.Daily, used.Daily, "a day (UTC)"},
+		{k.Limits.Monthly, used.Monthly, "a month (UTC)"}} {
 		if c.limit > 0 && cost > c.limit-c.used {
 			return &Error{Code: CodeInsufficientCredits,
-				Message: fmt.Sprintf("%s is limited to %d credits %s; it has used %d, and this request costs %d", k.told(), c.limit, c.when, c.used, cost)}
+				Message: fmt.Sprintf("%s is limited to %d credits %s; it has used %d, and this request costs %d",
+					k.label(), c.limit, c.when, c.used, cost)}
 		}
 	}
 	return nil
 }
 
-// told names the key in messages to its holder.
-func (k Key) told() string {
+// label names the key in messages to its holder.
+func (k Key) label() string {
 	if k.Name == "" {
 		return fmt.Sprintf("the API key %s", k.ID)
 	}

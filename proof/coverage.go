@@ -22,10 +22,13 @@ import (
 )
 
 var (
-	sources = []string{"imagegen/storage/internal/ledger/*.go", "imagegen/storage/internal/ledger/ledgerkv/*.go", "imagegen/storage/committer.go", "imagegen/invariant.go", "imagegen/state.go",
-		"imagegen/engine/lifecycle.go", "imagegen/engine/settle.go", "imagegen/engine/outcome.go", "imagegen/engine/attempt.go", "imagegen/engine/recover.go", "imagegen/engine/lease.go"}
+	sources = []string{"imagegen/storage/internal/ledger/*.go", "imagegen/storage/internal/ledger/ledgerkv/*.go",
+		"imagegen/storage/committer.go", "imagegen/invariant.go", "imagegen/state.go", "imagegen/engine/lifecycle.go",
+		"imagegen/engine/settle.go", "imagegen/engine/outcome.go", "imagegen/engine/attempt.go",
+		"imagegen/engine/recover.go", "imagegen/engine/lease.go"}
 	covered = "./imagegen,./imagegen/engine,./imagegen/storage,./imagegen/storage/internal/ledger,./imagegen/storage/internal/ledger/ledgerkv"
-	tests   = []string{"./imagegen", "./imagegen/engine", "./imagegen/storage/...", "./imagegen/imagegentest"}
+	tests   = []string{"./imagegen", "./imagegen/engine", "./imagegen/storage/...", "./imagegen/storage/postgres/...",
+		"./imagegen/storage/transfer/movetest", "./imagegen/imagegentest"}
 )
 
 const module, known = "github.com/imagegend/imagegend/", "proof/coverage.txt"
@@ -59,8 +62,9 @@ func run(copy string) error {
 		}
 	}
 	profile := filepath.Join(copy, "coverage.profile")
-	test := exec.Command("go", append([]string{"test", "-count=1", "-coverpkg", covered, "-coverprofile", profile}, tests...)...)
-	test.Dir = copy
+	test := exec.Command("go", append([]string{"test", "-count=1", "-coverpkg", covered, "-coverprofile", profile},
+		tests...)...)
+	test.Dir, test.Env = copy, append(os.Environ(), "PROOF_TIMES=1")
 	if out, err := test.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -68,7 +72,9 @@ func run(copy string) error {
 	if err != nil {
 		return err
 	}
-	unnamed := slices.DeleteFunc(slices.Clone(missed), func(m string) bool { return strings.Contains(string(reasons), m+"\n") })
+	unnamed := slices.DeleteFunc(slices.Clone(missed), func(m string) bool {
+		return strings.Contains(string(reasons), m+"\n")
+	})
 	for _, m := range unnamed {
 		fmt.Println(m)
 	}

@@ -53,12 +53,13 @@ func run(ctx context.Context, dir, image, upstream string) error {
 	access := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Log: access,
-		Models: []engine.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}}},
+		Models: []engine.Model{{ID: "bench", Provider: maker, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1,
+			"2K": 2, "4K": 4}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	key, err := account(ctx, service, db)
@@ -75,7 +76,8 @@ func run(ctx context.Context, dir, image, upstream string) error {
 
 func newProvider(image, upstream string) (imagegen.Provider, error) {
 	if upstream != "" {
-		return openai.New(openai.Config{BaseURL: upstream, Private: true, Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 4096, Height: 4096}}})
+		return openai.New(openai.Config{BaseURL: upstream, Private: true,
+			Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 4096, Height: 4096}}})
 	}
 	b, err := os.ReadFile(image)
 	return &provider.Fake{Image: b}, err

@@ -24,7 +24,7 @@ type Load struct {
 	Then func(body []byte) []byte
 }
 
-// Result is what came of it.
+// Result is what a load has measured.
 type Result struct {
 	Elapsed   time.Duration
 	latencies []time.Duration // ascending

@@ -20,7 +20,7 @@ type store interface {
 	imagegen.CreditAdmin
 }
 
-// generations are made by clients, each of whom begins the next one when theirs has ended, at a node of their own.
+// generations are made by clients. Each has a node of its own, and begins the next generation when the last has ended.
 type generations struct {
 	nodes   []store
 	clients int
@@ -53,15 +53,17 @@ func (g generations) rate(ctx context.Context, during time.Duration) (float64, e
 func generate(ctx context.Context, db store, users int) error {
 	n, now := int(made.Add(1)), time.Now().UTC()
 	r, err := db.CreateCharged(ctx, imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: imagegen.UserID(user(n, users)), Model: "fake-1",
-			Prompt: "a fox in the snow, seen from afar", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: now},
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)),
+			User: imagegen.UserID(user(n, users)), Model: "fake-1", Prompt: "a fox in the snow, seen from afar", N: 1,
+			Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: now},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}, time.Minute)
 	if err != nil {
 		return err
 	}
-	_, err = db.FinishSettled(ctx, r.Fence(), imagegen.Outcome{At: now, Images: []imagegen.StoredImage{{
-		ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png", Width: 1024, Height: 1024, Size: 1 << 20, CreatedAt: now,
+	_, err = db.FinishSettled(ctx, r.Fence(), imagegen.OutcomeChange{At: now, Images: []imagegen.StoredImage{{
+		ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png", Width: 1024,
+		Height: 1024, Size: 1 << 20, CreatedAt: now,
 	}}})
 	return err
 }

@@ -22,16 +22,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// serve serves a store, with a user for each connection, a provider that draws and images in a directory: the whole of a
-// generation but for the upstream.
+// serve serves a store, with a user for each connection, a provider that draws and images in a directory: the whole of
+// a generation but for the upstream.
 func serve(b *testing.B, db store, images *storage.DB) side {
 	b.Helper()
 	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Images: images, Spool: images,
-		Models: []engine.Model{{ID: "bench", Provider: &provider.Fake{Image: smallest(b)}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
+		Models: []engine.Model{{ID: "bench", Provider: &provider.Fake{Image: smallest(b)},
+			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
 	})
 	check(b, err)
-	check(b, service.Start(b.Context()))
+	check(b, service.Start())
 	b.Cleanup(func() { check(b, service.Stop(context.Background())) })
 	s := httptest.NewServer(httpapi.NewHandler(service, httpapi.Options{}))
 	b.Cleanup(s.Close)

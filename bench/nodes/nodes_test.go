@@ -40,7 +40,8 @@ func BenchmarkNodes(b *testing.B) {
 
 func node(b *testing.B, url string) *postgres.DB {
 	b.Helper()
-	db, err := postgres.Open(context.Background(), postgres.Config{URL: url + "&default_query_exec_mode=cache_statement"})
+	db, err := postgres.Open(context.Background(), postgres.Config{URL: url +
+		"&default_query_exec_mode=cache_statement"})
 	check(b, err)
 	b.Cleanup(func() { check(b, db.Close()) })
 	return db

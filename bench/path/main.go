@@ -1,5 +1,5 @@
-// Path counts what one request runs through: the files and functions of this module, and of the packages that the request
-// must pass. It makes each request once before, so that what is made only once does not count.
+// Path counts what one request runs through: the files and functions of this module, and of the packages that the
+// request must pass. It makes each request once before, so that what is made only once does not count.
 //
 //	go run -cover -covermode=atomic -coverpkg=./... ./bench/path
 package main
@@ -54,12 +54,13 @@ func run(ctx context.Context, list bool) error {
 	quiet := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Log: quiet,
-		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{},
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	user, err := service.Accounts().CreateUser(ctx, "alice", "PRO")
@@ -88,7 +89,8 @@ func (c caller) measure(dir string, list bool) error {
 		Images []struct{ URL string }
 	}
 	post := func() error {
-		answer, err := c.do("POST", c.url+"/api/v1/images/generations", `{"model":"fake-1","prompt":"a fox in the snow"}`)
+		answer, err := c.do("POST", c.url+"/api/v1/images/generations",
+			`{"model":"fake-1","prompt":"a fox in the snow"}`)
 		if err != nil {
 			return err
 		}

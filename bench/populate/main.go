@@ -35,7 +35,8 @@ func main() {
 	generations := flag.Int("generations", 10_000_000, "how many generations they have")
 	rich := flag.Int("rich", 0, "how many generations the user \"rich\" has")
 	lots := flag.Int("lots", 0, "how many lots the user \"lots\" has")
-	images := flag.Int("images", -1, "how many of the generations have an image file of -bytes; the others are erased; below 0: none has, and none is")
+	images := flag.Int("images", -1,
+		"how many of the generations have an image file of -bytes; the others are erased; below 0: none has, and none is")
 	size := flag.Int("bytes", 16<<10, "how long an image file is")
 	flag.Parse()
 	if err := run(context.Background(), *dir, *users, *generations, *rich, *lots, kept{*images, *size}); err != nil {
@@ -100,7 +101,8 @@ func (f filler) each(what string, n int, do func(i int) error) error {
 }
 
 func (f filler) user(name string, credits imagegen.Credits) error {
-	u := imagegen.User{ID: imagegen.UserID(name), Name: name, AccountType: imagegen.DefaultAccountType, CreatedAt: time.Now()}
+	u := imagegen.User{ID: imagegen.UserID(name), Name: name, AccountType: imagegen.DefaultAccountType,
+		CreatedAt: time.Now()}
 	return errors.Join(f.db.CreateUser(f.ctx, u), f.grant(u.ID, credits))
 }
 
@@ -135,7 +137,7 @@ func (f filler) whole(i int, u imagegen.UserID, size int, erased bool) error {
 	if err != nil || !erased {
 		return err
 	}
-	for _, c := range []imagegen.Change{imagegen.Erase{Aged: true}, imagegen.Purge{}} {
+	for _, c := range []imagegen.Change{imagegen.EraseChange{Aged: true}, imagegen.PurgeChange{}} {
 		if _, err := f.db.Update(f.ctx, r.Fence(), c); err != nil {
 			return err
 		}
@@ -146,14 +148,17 @@ func (f filler) whole(i int, u imagegen.UserID, size int, erased bool) error {
 func (f filler) charged(i int, u imagegen.UserID) (imagegen.Record, error) {
 	return f.db.CreateCharged(f.ctx, imagegen.Record{
 		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", i)), User: u, Model: "fake-1",
-			Prompt: "a fox in the snow, seen from afar", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: now()},
+			Prompt: "a fox in the snow, seen from afar", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1,
+			CreatedAt: now()},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}, time.Minute)
 }
 
 func (f filler) finish(r imagegen.Record, image imagegen.StoredImage) error {
-	image.ID, image.Attempt, image.MediaType, image.Width, image.Height, image.CreatedAt = imageID(r), r.Attempt, "image/png", 1024, 1024, r.CreatedAt
-	_, err := f.db.FinishSettled(f.ctx, r.Fence(), imagegen.Outcome{At: now(), AccountType: imagegen.DefaultAccountType, Images: []imagegen.StoredImage{image}})
+	image.ID, image.Attempt, image.MediaType, image.Width, image.Height, image.CreatedAt = imageID(r), r.Attempt,
+		"image/png", 1024, 1024, r.CreatedAt
+	_, err := f.db.FinishSettled(f.ctx, r.Fence(), imagegen.OutcomeChange{At: now(),
+		AccountType: imagegen.DefaultAccountType, Images: []imagegen.StoredImage{image}})
 	return err
 }
 

@@ -25,7 +25,8 @@ type value struct{ bucket, key, value []byte }
 
 const mostWrites = 1024
 
-var buckets = [][]byte{[]byte("keys"), []byte("generations"), []byte("index"), []byte("journal"), []byte("accounts"), []byte("hashes")}
+var buckets = [][]byte{[]byte("keys"), []byte("generations"), []byte("index"), []byte("journal"), []byte("accounts"),
+	[]byte("hashes")}
 
 func openDisk(dir string) (*disk, error) {
 	images := filepath.Join(dir, "images")

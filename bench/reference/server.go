@@ -44,7 +44,8 @@ type answer struct {
 
 // prepare makes what GET reads.
 func (s *server) prepare() error {
-	stored, err := json.Marshal(answer{Object: "image_generation", ID: "known", Status: "succeeded", Images: []string{"/image"}})
+	stored, err := json.Marshal(answer{Object: "image_generation", ID: "known", Status: "succeeded",
+		Images: []string{"/image"}})
 	if err != nil {
 		return err
 	}
@@ -84,8 +85,9 @@ func (s *server) generate(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	if in.Async {
 		status = http.StatusAccepted
 	}
-	reply(w, status, answer{Object: "image_generation", ID: id, Status: "succeeded", Request: in, Images: []string{"/image"},
-		Usage: map[string]int{"credits": 1, "credits_requested": 1}, Created: "2006-01-02T15:04:05.000Z", Poll: "/generations/" + id})
+	reply(w, status, answer{Object: "image_generation", ID: id, Status: "succeeded", Request: in,
+		Images: []string{"/image"}, Usage: map[string]int{"credits": 1, "credits_requested": 1},
+		Created: "2006-01-02T15:04:05.000Z", Poll: "/generations/" + id})
 }
 
 // finish has the image made, and stores it and its hash.

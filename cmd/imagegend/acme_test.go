@@ -39,7 +39,8 @@ func startPebble(t *testing.T) *pebble {
 	a, dir := newAuthority(t), t.TempDir()
 	certFile, keyFile := a.issue(dir, 2)
 	ports := freePorts(t, 5)
-	p := &pebble{t: t, directory: "https://127.0.0.1:" + ports[0] + "/dir", root: "https://127.0.0.1:" + ports[1] + "/roots/0", tlsPort: ports[2]}
+	p := &pebble{t: t, directory: "https://127.0.0.1:" + ports[0] + "/dir", root: "https://127.0.0.1:" + ports[1] +
+		"/roots/0", tlsPort: ports[2]}
 	p.vouched = filepath.Join(dir, "authority.pem")
 	writePEM(t, p.vouched, "CERTIFICATE", a.cert.Raw)
 	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: a.trust()}}
@@ -62,7 +63,8 @@ func startPebble(t *testing.T) *pebble {
 		t.Fatal(err)
 	}
 	dns := "127.0.0.1:" + ports[4]
-	background(t, names, "-defaultIPv4", "127.0.0.1", "-defaultIPv6", "", "-dnsserver", dns, "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "", "-management", "127.0.0.1:0")
+	background(t, names, "-defaultIPv4", "127.0.0.1", "-defaultIPv6", "", "-dnsserver", dns, "-http01", "", "-https01",
+		"", "-tlsalpn01", "", "-doh", "", "-management", "127.0.0.1:0")
 	background(t, program, "-config", config, "-dnsserver", dns)
 	until(t, "pebble answers", func() bool { return p.get(p.directory) != nil })
 	return p
@@ -136,8 +138,9 @@ func TestACME(t *testing.T) {
 	is.True(roots.AppendCertsFromPEM(p.get(p.root)))
 	trust := &tls.Config{RootCAs: roots, ServerName: "images.example.com"}
 	o := daemontest.Options{
-		Args: []string{"--addr", "127.0.0.1:" + p.tlsPort, "--acme-domain", "images.example.com", "--acme-directory", p.directory},
-		Env:  []string{"SSL_CERT_FILE=" + p.vouched}, TLS: trust, DataDir: t.TempDir(),
+		Args: []string{"--addr", "127.0.0.1:" + p.tlsPort, "--acme-domain", "images.example.com", "--acme-directory",
+			p.directory},
+		Env: []string{"SSL_CERT_FILE=" + p.vouched}, TLS: trust, DataDir: t.TempDir(),
 	}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(10)

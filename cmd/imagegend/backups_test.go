@@ -12,15 +12,18 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3/s3test"
 )
 
-// A daemon makes backups of its own accord, keeps as many as it is told, and says so in the audit trail, the log and
-// its readiness.
+// A daemon makes backups of its own accord, keeps as many as are configured, and records them in the audit trail, the
+// log and its readiness.
 func TestScheduledBackups(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	dir := filepath.Join(t.TempDir(), "backups")
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", dir, "--backup-every", "100ms", "--backup-keep", "2"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--backup-to", dir, "--backup-every", "100ms",
+		"--backup-keep", "2"}})
 	d.NewUser(7)
-	until(t, "backups are made", func() bool { return strings.Count(d.Output(), "a backup was made and verified") >= 5 })
+	until(t, "backups are made", func() bool {
+		return strings.Count(d.Output(), "a backup was made and verified") >= 5
+	})
 	until(t, "readiness warns of nothing", func() bool { // a slow machine was late with the first
 		body, _ := d.FromSocket("/readyz")
 		return strings.Contains(body, `"warnings":[]`)
@@ -32,7 +35,8 @@ func TestScheduledBackups(t *testing.T) {
 	is.NoErr(err)
 	is.True(len(archives) == 2 || len(archives) == 3) // it may have ended before it removed the oldest
 	newest := archives[len(archives)-1]
-	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--data-dir", d.DataDir, "--backup-to", dir, "--backup-every", "1h")...)
+	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--data-dir", d.DataDir, "--backup-to", dir,
+		"--backup-every", "1h")...)
 	findings["backup"].finds(t, "ok", filepath.Base(newest), "")
 
 	restored := filepath.Join(t.TempDir(), "restored")
@@ -41,7 +45,19 @@ func TestScheduledBackups(t *testing.T) {
 	says(t, stderr, "restored")
 }
 
-// Nothing is restored to where no command would use it.
+// A second server on a data directory says that the directory is in use, and nothing about backups.
+func TestSecondServerWithBackups(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	data, args := t.TempDir(), []string{"--backup-to", filepath.Join(t.TempDir(), "backups"), "--backup-every", "1h"}
+	daemontest.Start(t, daemontest.Options{DataDir: data, Args: args})
+	second := daemontest.Launch(t, daemontest.Options{DataDir: data, Args: args})
+	is.Equal(second.Wait(drainLimit), 1)
+	says(t, second.Output(), "the data directory "+data+" is in use by another process")
+	is.True(!strings.Contains(second.Output(), "backup"))
+}
+
+// restore refuses a directory that no command would use.
 func TestRestoreWhereEverybodyCanWrite(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -72,7 +88,9 @@ func TestScheduledBackupsInABucket(t *testing.T) {
 	}
 	until(t, "it warns", warned)
 	server.Resume(t)
-	until(t, "backups are made", func() bool { return strings.Count(d.Output(), "a backup was made and verified") >= 3 })
+	until(t, "backups are made", func() bool {
+		return strings.Count(d.Output(), "a backup was made and verified") >= 3
+	})
 	until(t, "it warns no more", func() bool { return !warned() }) // readiness looks from time to time
 	server.Stop()
 	until(t, "it warns", warned)

@@ -1,6 +1,10 @@
 package main_test
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -76,7 +80,7 @@ func (b *browser) signIn(base, name string) (where string) {
 
 var setupLink = regexp.MustCompile(`http://\S*/console/setup/[\w-]+`)
 
-// Whoever starts an empty service is handed a link, once, and is the operator.
+// An empty service prints a link once; the person who opens it becomes the operator.
 func TestSetUpByLink(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--log-format", "text"}})
@@ -111,7 +115,8 @@ func TestSetUpByLink(t *testing.T) {
 func TestSetUpByFile(t *testing.T) {
 	is := is.New(t)
 	file := passwordFile(t)
-	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", file, "--operator-name", "olivia"}}
+	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file",
+		file, "--operator-name", "olivia"}}
 	d := daemontest.Start(t, o)
 	is.Equal(setupLink.FindString(d.Output()), "")
 	is.True(!strings.Contains(d.Output(), password))
@@ -129,8 +134,10 @@ func TestPasswordFileRefused(t *testing.T) {
 		mode       os.FileMode
 		want       []string
 	}{
-		{"others can read it", password, 0o644, []string{"the password file cannot be used: others can read or change", "0644", "chmod 600"}},
-		{"too short", "hunter2\n" + password, 0o600, []string{`operator "operator"`, "at least 12 characters; this one has 7"}},
+		{"others can read it", password, 0o644, []string{"the password file cannot be used: others can read or change",
+			"0644", "chmod 600"}},
+		{"too short", "hunter2\n" + password, 0o600, []string{`operator "operator"`,
+			"at least 12 characters; this one has 7"}},
 		{"empty", "", 0o600, []string{"this one has 0"}},
 		{"missing", "-", 0, []string{"the password file cannot be used: open"}},
 	}
@@ -163,14 +170,15 @@ func TestInvite(t *testing.T) {
 	_, where, _ := b.choose(strings.TrimSpace(stdout))
 	is.Equal(where, "/console/playground")
 	status, _, _ = b.see(b.Get(d.URL + "/console/users"))
-	is.Equal(status, http.StatusNotFound) // alice is no operator
+	is.Equal(status, http.StatusNotFound) // alice is not an operator
 
 	_, stderr, status = d.Command("user", "invite", "bob")
 	is.Equal(status, 1)
 	says(t, stderr, `no user "bob"`, "user list")
 	is.Equal(d.Terminate(drainLimit), 0)
 
-	link := strings.TrimSpace(d.Admin("user", "invite", "alice", "--operator", "--base-url", "https://images.example.com"))
+	link := strings.TrimSpace(d.Admin("user", "invite", "alice", "--operator", "--base-url",
+		"https://images.example.com"))
 	path, ours := strings.CutPrefix(link, "https://images.example.com")
 	is.True(ours)
 	stdout, stderr, _ = d.Command("user", "invite", "alice")
@@ -217,6 +225,8 @@ func TestConsoleBesideTheAPI(t *testing.T) {
 			a := d.Call(daemontest.Request{Method: method, Path: path, Header: page})
 			is.Equal(a.Status, http.StatusSeeOther)
 			is.Equal(a.Header.Get("Location"), "/console/")
+			is.True(strings.Contains(a.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'"))
+			is.Equal(a.Header.Get("X-Content-Type-Options"), "nosniff")
 		}
 		a := d.Call(daemontest.Request{Method: http.MethodPost, Path: path, Header: page})
 		is.Equal(a.Status, http.StatusNotFound)
@@ -237,7 +247,40 @@ func TestConsoleBesideTheAPI(t *testing.T) {
 	is.Equal(a.Status, http.StatusForbidden)
 }
 
-// Every answer has an X-Request-Id, whoever gives it.
+// Nothing is served behind a request with chunks and a length, at any address.
+func TestNothingIsServedBehindChunks(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin"}})
+	for base, paths := range map[string][]string{
+		d.URL: {"/", "/console", "/console/signin", "/docs", "/openapi.json", "/api/v1/models", "/v1/models",
+			"/mcp", "/nowhere"},
+		d.OpsURL(): {"/healthz", "/metrics", "/admin/v1/users", "/nowhere"},
+	} {
+		for _, path := range paths {
+			for _, method := range []string{"GET", "POST"} {
+				t.Run(method+" "+path, func(t *testing.T) {
+					is := is.New(t)
+					c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+					is.NoErr(err)
+					defer c.Close()
+					fmt.Fprintf(c,
+						"%s %s HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n"+
+							"0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n", method, path)
+					in := bufio.NewReader(c)
+					a, err := http.ReadResponse(in, nil)
+					is.NoErr(err)
+					is.Equal(a.Header.Get("X-Content-Type-Options"), "nosniff")
+					is.True(a.Close)
+					_, err = io.Copy(io.Discard, a.Body)
+					is.NoErr(err)
+					_, err = in.ReadByte()
+					is.True(err != nil)
+				})
+			}
+		}
+	}
+}
+
+// Every answer has an X-Request-Id, that of the console and that of the API.
 func TestRequestIDsOfTheConsole(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
@@ -271,8 +314,10 @@ func TestSecureCookies(t *testing.T) {
 	link := strings.TrimSpace(d.Admin("user", "invite", "alice"))
 	path, ours := strings.CutPrefix(link, "https://images.example.com")
 	is.True(ours)
-	a := d.Call(daemontest.Request{Method: http.MethodPost, Path: path, Body: strings.NewReader("password=correct+horse+battery&again=correct+horse+battery"),
-		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}})
+	a := d.Call(daemontest.Request{Method: http.MethodPost, Path: path,
+		Body: strings.NewReader("password=correct+horse+battery&again=correct+horse+battery"),
+		Header: map[string]string{"Content-Type": "application/x-www-form-urlencoded",
+			"Sec-Fetch-Site": "same-origin"}})
 	is.Equal(a.Status, http.StatusSeeOther)
 	cookies := strings.Join(a.Header.Values("Set-Cookie"), "\n")
 	says(t, cookies, "__Host-imagegen=", "Secure", "HttpOnly", "SameSite=Lax", "Path=/;")

@@ -40,7 +40,8 @@ func TestConnectionsLeaveFilesForTheWork(t *testing.T) {
 			break // the backlog is full
 		}
 		defer c.Close()
-		fmt.Fprint(c, []string{"", "GET /readyz HTTP/1.1\r\nHost: x\r\n", "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"}[i%3])
+		fmt.Fprint(c, []string{"", "GET /readyz HTTP/1.1\r\nHost: x\r\n",
+			"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"}[i%3])
 	}
 	for range cap(answers) {
 		a := <-answers
@@ -57,7 +58,8 @@ func TestConnectionsLeaveFilesForTheWork(t *testing.T) {
 func TestOneClientBehindAProxy(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{Files: 160, Args: []string{"--concurrency", "4", "--trusted-proxy", "127.0.0.1", "--slot-wait", "1m"}})
+	d := daemontest.Start(t, daemontest.Options{Files: 160, Args: []string{"--concurrency", "4", "--trusted-proxy",
+		"127.0.0.1", "--slot-wait", "1m"}})
 	_, key := d.NewUser(100)
 	_, other := d.NewUser(100)
 	hang := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:hang]", "size": "64x64"})

@@ -24,7 +24,8 @@ func TestDiskFailsUnderACommit(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
-	request := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"}).With("Idempotency-Key", "fox-1")
+	request := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"}).
+		With("Idempotency-Key", "fox-1")
 	failDisk(t, d)
 	answer := d.Call(request)
 	is.Equal(answer.Status, 500)
@@ -76,7 +77,8 @@ func TestDiskFailsUnderACommand(t *testing.T) {
 // limited runs the program where every further byte of a file is refused.
 func limited(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	return daemontest.Run(t, exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, daemontest.Build(t)}, args...)...))
+	return daemontest.Run(t,
+		exec.Command("sh", append([]string{"-c", `ulimit -f 0 && exec "$0" "$@"`, daemontest.Build(t)}, args...)...))
 }
 
 // An audit finds what was changed behind the back of the service: while it runs and without it.
@@ -96,7 +98,8 @@ func TestAuditFindsDamage(t *testing.T) {
 		is := is.New(t)
 		d := daemontest.Start(t, daemontest.Options{})
 		_, key := d.NewUser(10)
-		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
+		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox",
+			"size": "64x64"})).Status, 200)
 		damageImage(t, filepath.Join(d.DataDir, "images"))
 		found(t, d, "put them back from a backup, or erase their generations")
 		is.Equal(d.Terminate(drainLimit), 0)

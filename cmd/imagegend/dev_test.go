@@ -51,7 +51,7 @@ func TestGenerateWithoutAServer(t *testing.T) {
 	is.Equal(decode(t, filepath.Join(dir, "a-fox-in-the-snow-2.png")).Bounds().Dx(), 64)
 }
 
-// Who tries the service and uses up the credits learns how to get more; in service, a caller can do nothing with
+// With --dev, a caller who has used up the credits learns how to get more; without it, a caller can do nothing with
 // the operator's commands.
 func TestDevTellsOfGrants(t *testing.T) {
 	t.Parallel()

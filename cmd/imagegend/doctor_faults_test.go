@@ -109,7 +109,10 @@ func faults() []fault {
 
 func faultsOfSettings() []fault {
 	return []fault{
-		{"a variable that does not do", func(t *testing.T, p *patient) { p.fake(); p.env = []string{"IMAGEGEND_RETAIN=1h"} },
+		{"a variable that does not do", func(t *testing.T, p *patient) {
+			p.fake()
+			p.env = []string{"IMAGEGEND_RETAIN=1h"}
+		},
 			"configuration", "fail", "IMAGEGEND_RETAIN", "put it right"},
 		{"a misspelt key", func(t *testing.T, p *patient) { p.fake(); p.write("imagegend.yaml", "adr: 127.0.0.1:0\n") },
 			"configuration", "fail", `imagegend.yaml:1:1: unknown key "adr"`, "put it right"},
@@ -133,14 +136,21 @@ func faultsOfSettings() []fault {
 func faultsOfData() []fault {
 	later := time.Now().Add(time.Hour)
 	return []fault{
-		{"no data", func(t *testing.T, p *patient) { p.fake() }, "directory", "warn", "there is no data yet", "--data-dir"},
+		{"no data", func(t *testing.T, p *patient) { p.fake() }, "directory", "warn", "there is no data yet",
+			"--data-dir"},
 		{"a file for a directory", func(t *testing.T, p *patient) { p.fake(); p.write("data", "") },
 			"directory", "fail", "data is not a directory", "--data-dir"},
 		{"others can enter", func(t *testing.T, p *patient) { p.fake(); p.born(0).mode("data", 0o755) },
 			"directory", "warn", "0755", "chmod 700 data"},
-		{"everybody can change the directory", func(t *testing.T, p *patient) { p.fake(); p.born(0).mode("data", 0o777) },
+		{"everybody can change the directory", func(t *testing.T, p *patient) {
+			p.fake()
+			p.born(0).mode("data", 0o777)
+		},
 			"directory", "fail", "everybody can change the data directory data", "chmod 700 data"},
-		{"others can read the database", func(t *testing.T, p *patient) { p.fake(); p.born(0).mode("data/imagegen.db", 0o644) },
+		{"others can read the database", func(t *testing.T, p *patient) {
+			p.fake()
+			p.born(0).mode("data/imagegen.db", 0o644)
+		},
 			"directory", "warn", "0644", "chmod 600 data/imagegen.db"},
 		{"a database that is cut off", func(t *testing.T, p *patient) {
 			p.fake()
@@ -184,13 +194,16 @@ func faultsOfData() []fault {
 		{"a backup that is old", func(t *testing.T, p *patient) {
 			p.fake("--backup-to", ".", "--backup-every", "12h")
 			p.born(0).write("imagegend-20260101T000000.000Z.tar", "")
-		}, "backup", "fail", "made every 12h0m0s, and the last good one is of 2026-01-01T00:00:00Z", "imagegend backup FILE"},
+		}, "backup", "fail", "made every 12h0m0s, and the last good one is of 2026-01-01T00:00:00Z",
+			"imagegend backup FILE"},
 		{"backups that fail", func(t *testing.T, p *patient) {
 			p.fake()
 			is := is.New(t)
-			d := daemontest.Start(t, daemontest.Options{DataDir: p.data, Args: []string{"--backup-to", filepath.Join(p.dir, "backups"), "--backup-every", "1s"}})
+			d := daemontest.Start(t, daemontest.Options{DataDir: p.data, Args: []string{"--backup-to",
+				filepath.Join(p.dir, "backups"), "--backup-every", "1s"}})
 			_, key := d.NewUser(10)
-			is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, http.StatusOK)
+			is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status,
+				http.StatusOK)
 			is.NoErr(os.RemoveAll(filepath.Join(p.data, "images")))
 			until(t, "the backup failed", func() bool { return strings.Contains(d.Output(), "the backup failed") })
 		}, "backup", "fail", "is missing", "the log of the server"},
@@ -199,10 +212,13 @@ func faultsOfData() []fault {
 
 func faultsOfModels() []fault {
 	return []fault{
-		{"no models", func(t *testing.T, p *patient) {}, "models", "fail", "there are no models", "put the models file right"},
+		{"no models", func(t *testing.T, p *patient) {}, "models", "fail", "there are no models",
+			"put the models file right"},
 		{"a models file that cannot be read", func(t *testing.T, p *patient) { p.write("models.yaml", "models: 7\n") },
 			"models", "fail", "models.yaml", "put the models file right"},
-		{"a key that is not set", func(t *testing.T, p *patient) { p.write("models.yaml", model("m", "openai, key_env: NO_KEY")) },
+		{"a key that is not set", func(t *testing.T, p *patient) {
+			p.write("models.yaml", model("m", "openai, key_env: NO_KEY"))
+		},
 			"models", "fail", "NO_KEY is not set", "put the models file right"},
 		{"a key that others can read", func(t *testing.T, p *patient) {
 			p.write("key", "secret-of-mine")
@@ -222,11 +238,15 @@ func faultsOfTheNetwork() []fault {
 	return []fault{
 		{"an address that somebody has", func(t *testing.T, p *patient) { p.fake("--addr", taken(t)) },
 			"address", "fail", "address already in use", "end what listens there"},
-		{"an address for operators that somebody has", func(t *testing.T, p *patient) { p.fake("--ops-addr", taken(t)) },
+		{"an address for operators that somebody has", func(t *testing.T, p *patient) {
+			p.fake("--ops-addr", taken(t))
+		},
 			"ops address", "fail", "address already in use", "--ops-addr"},
 		{"an address of another machine", func(t *testing.T, p *patient) { p.fake("--addr", "192.0.2.1:8080") },
 			"address", "fail", "192.0.2.1:8080", "choose an address that this machine has"},
-		{"a certificate that is gone", func(t *testing.T, p *patient) { p.fake("--tls-cert", "gone.pem", "--tls-key", "gone.key") },
+		{"a certificate that is gone", func(t *testing.T, p *patient) {
+			p.fake("--tls-cert", "gone.pem", "--tls-key", "gone.key")
+		},
 			"certificate", "fail", "gone.pem", "--tls-cert"},
 		{"a certificate that has expired", func(t *testing.T, p *patient) {
 			a := newAuthority(t)
@@ -236,9 +256,13 @@ func faultsOfTheNetwork() []fault {
 		}, "certificate", "fail", "has expired", "renew it"},
 		{"addresses that follow the caller", func(t *testing.T, p *patient) { p.fake("--addr", "0.0.0.0:0") },
 			"base url", "warn", "Host", "--base-url"},
-		{"a public address without TLS", func(t *testing.T, p *patient) { p.fake("--base-url", "http://images.example.com") },
+		{"a public address without TLS", func(t *testing.T, p *patient) {
+			p.fake("--base-url", "http://images.example.com")
+		},
 			"base url", "warn", "in the clear", "https"},
-		{"a proxy that nobody trusts", func(t *testing.T, p *patient) { p.fake("--base-url", "https://images.example.com") },
+		{"a proxy that nobody trusts", func(t *testing.T, p *patient) {
+			p.fake("--base-url", "https://images.example.com")
+		},
 			"proxy headers", "warn", "those of nobody count", "--trusted-proxy"},
 		{"every proxy is trusted", func(t *testing.T, p *patient) {
 			p.fake("--base-url", "https://images.example.com", "--trusted-proxy", "0.0.0.0/0")
@@ -246,7 +270,7 @@ func faultsOfTheNetwork() []fault {
 	}
 }
 
-// Whatever is planted is found, and told with what to do.
+// Doctor finds each planted fault, and says what to do.
 func TestDoctorFindsPlantedFaults(t *testing.T) {
 	t.Parallel()
 	for _, f := range faults() {
@@ -254,7 +278,8 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			t.Parallel()
 			p := newPatient(t)
 			f.plant(t, p)
-			findings, _, _ := doctor(t, p.dir, p.env, append([]string{"--data-dir", "data", "--addr", "127.0.0.1:0"}, p.args...)...)
+			findings, _, _ := doctor(t, p.dir, p.env, append([]string{"--data-dir", "data", "--addr", "127.0.0.1:0"},
+				p.args...)...)
 			findings[f.check].finds(t, f.state, f.detail, f.remedy)
 			for _, other := range findings {
 				if other.State != "ok" && other.Remedy == "" || strings.Contains(other.Detail, "secret-of-mine") {
@@ -265,9 +290,10 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 	}
 }
 
-// A proxy that is named is no fault.
+// Doctor does not report a proxy that is named.
 func TestDoctorOfATrustedProxy(t *testing.T) {
 	t.Parallel()
-	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--base-url", "https://images.example.com", "--trusted-proxy", "10.0.0.7")...)
+	findings, _, _ := doctor(t, t.TempDir(), nil, append(fakeModels, "--base-url", "https://images.example.com",
+		"--trusted-proxy", "10.0.0.7")...)
 	findings["proxy headers"].finds(t, "ok", "10.0.0.7", "")
 }

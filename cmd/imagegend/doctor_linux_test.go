@@ -16,7 +16,7 @@ func TestDoctorOfTheDisk(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700,size="+size); err != nil {
-			t.Skipf("no small disk can be had: %v", err)
+			t.Skipf("no small disk can be made: %v", err)
 		}
 		t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 		findings, _, _ := doctor(t, t.TempDir(), nil, "--models", "fake", "--data-dir", dir)
@@ -40,7 +40,7 @@ func TestDoctorOfFilesOfAnotherUser(t *testing.T) {
 	findings["directory"].finds(t, "warn", "data/images/0a3 belongs to another user", "chown -R --reference=data data")
 }
 
-// Whoever starts the service as root in the directory of another user is told what will come of it.
+// Doctor warns of a service that runs as root in the directory of another user.
 func TestServeInTheDirectoryOfAnotherUser(t *testing.T) {
 	p := newPatient(t)
 	p.born(0)

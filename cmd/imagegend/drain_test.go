@@ -20,14 +20,16 @@ func underWay(t *testing.T, d *daemontest.Daemon, key string, n int) {
 }
 
 // Under load: what runs is finished and answered, new work is refused, what is there can be read, also
-// by whoever was answered last, and what is queued is there after the next start.
+// by the caller who was answered last, and what is queued is there after the next start.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--concurrency", "2"}})
 	_, key := d.NewUser(100)
-	slow := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:delay=2s]", "size": "64x64"})
-	queued := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64", "async": true})
+	slow := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:delay=2s]",
+		"size": "64x64"})
+	queued := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64",
+		"async": true})
 
 	answers := make(chan daemontest.Answer, 2)
 	var callers sync.WaitGroup
@@ -81,7 +83,8 @@ func TestDrainAtTheLimit(t *testing.T) {
 	answers := make(chan daemontest.Answer, 1)
 	go func() {
 		defer close(answers)
-		if a, err := d.Do(context.Background(), daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox [fake:hang]"})); err == nil {
+		if a, err := d.Do(context.Background(), daemontest.Generate(key, map[string]any{"model": "fake-1",
+			"prompt": "a fox [fake:hang]"})); err == nil {
 			answers <- a
 		}
 	}()

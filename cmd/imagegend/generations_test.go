@@ -19,7 +19,8 @@ func TestGenerationList(t *testing.T) {
 	bob, bobKey := d.NewUser(10)
 	for _, call := range []struct{ key, prompt string }{
 		{aliceKey, "a secret fox"}, {bobKey, "[fake:fail] a secret hare"}, {aliceKey, "[fake:images=1] a secret owl"}} {
-		d.Call(daemontest.Generate(call.key, map[string]any{"model": "fake-1", "prompt": call.prompt, "size": "64x48", "n": 2}))
+		d.Call(daemontest.Generate(call.key, map[string]any{"model": "fake-1", "prompt": call.prompt, "size": "64x48",
+			"n": 2}))
 	}
 	listed := func(args ...string) (lines []string) {
 		t.Helper()
@@ -45,8 +46,14 @@ func TestGenerationList(t *testing.T) {
 		is.Equal(listed("--user", alice, "--limit", "1"), []string{alice + " succeeded i"})
 		is.Equal(listed("--status", "failed"), []string{bob + " failed "})
 		is.Equal(len(listed("--status", "queued")), 0)
-		says(t, d.Admin("generation", "list"), "IMAGES", "1 of 2", bob)
-		_, stderr, status := d.Command("generation", "list", "--user", "nobody")
+		says(t, d.Admin("generation", "list"), "IMAGES", "1 of 2", bob, "Z")
+		_, stderr, status := d.Command("generation", "list", "--limit", "2")
+		is.Equal(status, 0)
+		is.Equal(stderr, "these are the newest 2; --limit lists more\n")
+		_, stderr, status = d.Command("generation", "list", "--limit", "3")
+		is.Equal(status, 0)
+		is.Equal(stderr, "")
+		_, stderr, status = d.Command("generation", "list", "--user", "nobody")
 		is.Equal(status, 1)
 		says(t, stderr, "nobody", "imagegend user list")
 		_, stderr, status = d.Command("generation", "list", "--status", "done")
@@ -58,7 +65,8 @@ func TestGenerationList(t *testing.T) {
 	// Shells complete what can be chosen.
 	completed := func(args ...string) string {
 		t.Helper()
-		out, _, status := command(t, t.TempDir(), []string{"IMAGEGEND_DATA_DIR=" + d.DataDir}, append([]string{"__complete"}, args...)...)
+		out, _, status := command(t, t.TempDir(), []string{"IMAGEGEND_DATA_DIR=" + d.DataDir},
+			append([]string{"__complete"}, args...)...)
 		is.Equal(status, 0)
 		return out
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// What is logged depends on the level; that the service is ready is said in any case, with the link that makes the
-// first operator.
+// The level decides what is logged, except that the record "ready" always comes, with the link that makes the first
+// operator.
 func TestLogLevel(t *testing.T) {
 	t.Parallel()
 	for level, want := range map[string][]string{

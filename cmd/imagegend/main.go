@@ -8,7 +8,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "golang.org/x/crypto/x509roots/fallback" // roots for a system without certificates, such as a container from scratch
+	// roots for a system without certificates, such as a container from scratch
+	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )

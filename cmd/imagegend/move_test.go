@@ -24,7 +24,8 @@ func TestMove(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	var made daemontest.Generation
-	d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Into(t, &made)
+	d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).
+		Into(t, &made)
 
 	there := []string{"move", "--data-dir", d.DataDir, "--to-database", database, "--to-images", images}
 	_, stderr, status := command(t, t.TempDir(), nil, there...)
@@ -40,7 +41,8 @@ func TestMove(t *testing.T) {
 	node := daemontest.Start(t, daemontest.Options{Env: env})
 	is.Equal(node.MustBalance(t, key), 9)
 	is.Equal(node.MustGeneration(t, key, made.ID).Status, "succeeded")
-	node.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "another", "size": "64x64"})).Into(t, &made)
+	node.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "another", "size": "64x64"})).
+		Into(t, &made)
 	is.Equal(node.Terminate(drainLimit), 0)
 
 	back := filepath.Join(t.TempDir(), "back")

@@ -33,7 +33,8 @@ func TestMoveOfMany(t *testing.T) {
 	back := filepath.Join(t.TempDir(), "back")
 
 	want := books(t, "--data-dir", home)
-	moveKilledAtRandom(t, generations, append([]string{"move", "--data-dir", home}, "--to-database", there[1], "--to-images", there[3]))
+	moveKilledAtRandom(t, generations, append([]string{"move", "--data-dir", home}, "--to-database", there[1],
+		"--to-images", there[3]))
 	is.Equal(cmp.Diff(want, books(t, there...)), "")
 	moveKilledAtRandom(t, generations, append([]string{"move", "--to-data-dir", back}, there...))
 	is.Equal(cmp.Diff(want, books(t, "--data-dir", back)), "")
@@ -46,7 +47,8 @@ func crowded(t *testing.T) (dir string, generations int) {
 	times, _ := strconv.Atoi(os.Getenv("PROOF_TIMES"))
 	generations = 1000 * max(1, times)
 	fill := exec.Command("go", "run", "-buildvcs=false", "github.com/imagegend/imagegend/bench/populate", "-dir", dir,
-		"-users", strconv.Itoa(max(10, generations/100)), "-generations", strconv.Itoa(generations), "-images", strconv.Itoa(generations/10))
+		"-users", strconv.Itoa(max(10, generations/100)), "-generations", strconv.Itoa(generations), "-images",
+		strconv.Itoa(generations/10))
 	if from := os.Getenv("MOVE_FROM"); from != "" {
 		fill = exec.Command("cp", "-a", from, dir)
 	}
@@ -66,7 +68,8 @@ func books(t *testing.T, place ...string) (all []string) {
 	all = []string{counted}
 	for n := range 5 {
 		for _, what := range []string{"usage", "credit lots"} {
-			out, _, status := command(t, t.TempDir(), nil, append(append(strings.Fields(what), "--json", "--user", fmt.Sprint("user-", n)), place...)...)
+			out, _, status := command(t, t.TempDir(), nil, append(append(strings.Fields(what), "--json", "--user",
+				fmt.Sprint("user-", n)), place...)...)
 			is.Equal(status, 0)
 			all = append(all, out)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// A service manager is told when the service is ready, that it lives, and when it stops.
+// The service tells a service manager when it is ready, that it lives, and when it stops.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -14,15 +14,16 @@ import (
 )
 
 // People sign in by the provider that the settings name, become users where that is allowed, and are operators as long
-// as the provider says so; what it refuses stands in the trail.
+// as the provider says so; the trail has its refusals.
 func TestSignInByOIDC(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	at := oidctest.Start(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	is.NoErr(os.WriteFile(secret, []byte(oidctest.Secret+"\n"), 0o600))
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--oidc-issuer", at.URL, "--oidc-client-id", oidctest.ClientID, "--oidc-secret-file", secret,
-		"--oidc-role-claim", "groups", "--oidc-operators", "ops", "--oidc-create-users"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--oidc-issuer", at.URL, "--oidc-client-id",
+		oidctest.ClientID, "--oidc-secret-file", secret, "--oidc-role-claim", "groups", "--oidc-operators", "ops",
+		"--oidc-create-users"}})
 	at.SignIn("1", "preferred_username", "olivia", "groups", []string{"ops"})
 	b := newBrowser(t)
 	_, where, _ := b.see(b.Get(d.URL + "/console/signin/provider"))
@@ -35,7 +36,9 @@ func TestSignInByOIDC(t *testing.T) {
 	at.Lie(func(claims map[string]any) { claims["exp"] = time.Now().Add(-time.Hour).Unix() })
 	status, _, _ = b.see(newBrowser(t).Get(d.URL + "/console/signin/provider"))
 	is.Equal(status, http.StatusBadRequest)
-	until(t, "the refusal stands in the trail", func() bool { return d.Admin("trail", "--act", "user.signin_failed", "--json") != "" })
+	until(t, "the refusal is in the trail", func() bool {
+		return d.Admin("trail", "--act", "user.signin_failed", "--json") != ""
+	})
 }
 
 // Settings that do not go together are refused at the start, and name what is missing.
@@ -49,9 +52,12 @@ func TestOIDCSettings(t *testing.T) {
 		{[]string{"--oidc-client-id", "x"}, "--oidc-issuer"},
 		{[]string{"--oidc-issuer", "https://id.example.com"}, "--oidc-client-id"},
 		{[]string{"--oidc-issuer", "http://id.example.com", "--oidc-client-id", "x"}, "https://id.example.com"},
-		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-role-claim", "groups"}, "--oidc-operators"},
-		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", "gone"}, "--oidc-secret-file"},
-		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", empty}, "is empty"},
+		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-role-claim", "groups"},
+			"--oidc-operators"},
+		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", "gone"},
+			"--oidc-secret-file"},
+		{[]string{"--oidc-issuer", "https://id.example.com", "--oidc-client-id", "x", "--oidc-secret-file", empty},
+			"is empty"},
 	} {
 		d := daemontest.Launch(t, daemontest.Options{Args: test.args})
 		is.New(t).Equal(d.Wait(drainLimit), 1)

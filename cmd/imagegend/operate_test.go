@@ -12,13 +12,14 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// A newcomer is told how to make a user and a key, and what the provider is.
+// The first start says how to make a user and a key, and what the provider is.
 func TestBanner(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--log-format", "text"}})
 	banner := d.Output()
-	says(t, banner, "imagegend ", d.URL, d.DataDir, "admin.sock", "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)", "WARNING", "ready in ",
-		"imagegend user create alice --credits 1000 --data-dir "+d.DataDir, "imagegend key create --user alice")
+	says(t, banner, "imagegend ", d.URL, d.DataDir, "admin.sock", "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)",
+		"WARNING", "ready in ", "imagegend user create alice --credits 1000 --data-dir "+d.DataDir,
+		"imagegend key create --user alice")
 	is.True(strings.Count(banner, "\n") <= 12)
 }
 
@@ -55,7 +56,8 @@ func TestAddressInUse(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	dir := filepath.Join(t.TempDir(), "data")
-	second := daemontest.Launch(t, daemontest.Options{DataDir: dir, Args: []string{"--addr", strings.TrimPrefix(d.URL, "http://")}})
+	second := daemontest.Launch(t, daemontest.Options{DataDir: dir, Args: []string{"--addr", strings.TrimPrefix(d.URL,
+		"http://")}})
 	is.Equal(second.Wait(drainLimit), 1)
 	says(t, second.Output(), "in use", "--addr")
 	_, err := os.Stat(dir)

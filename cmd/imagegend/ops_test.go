@@ -14,12 +14,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// What operators watch is on an address of its own and on the admin socket, and nowhere else.
+// Metrics and health are on an address of their own and on the admin socket, and nowhere else.
 func TestOpsAddress(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", ":0"}})
-	is.True(strings.HasPrefix(d.OpsURL(), "http://127.0.0.1:")) // loopback, unless told otherwise
+	is.True(strings.HasPrefix(d.OpsURL(), "http://127.0.0.1:")) // loopback, unless an address is configured
 	for _, ask := range []func(string) (string, int){d.FromOps, d.FromSocket} {
 		body, status := ask("/healthz")
 		is.Equal(status, http.StatusOK)
@@ -29,7 +29,8 @@ func TestOpsAddress(t *testing.T) {
 		is.True(strings.HasPrefix(body, `{"ready":true,"reasons":[],"warnings":[`))
 	}
 	_, key := d.NewUser(10)
-	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, http.StatusOK)
+	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).
+		Status, http.StatusOK)
 	for _, ask := range []func(string) (string, int){d.FromOps, d.FromSocket} {
 		for _, want := range []string{`imagegend_generations_ended_total{class="ok",model="fake-1"} 1`,
 			`imagegend_http_requests_total{method="POST",route="/api/v1/images/generations",status="200"} 1`,
@@ -43,7 +44,7 @@ func TestOpsAddress(t *testing.T) {
 	_, status := d.FromOps("/api/v1/models")
 	is.Equal(status, http.StatusNotFound)
 	_, status = d.FromOps("/users")
-	is.Equal(status, http.StatusNotFound) // what the socket's owner may do is not for whoever reaches the address
+	is.Equal(status, http.StatusNotFound) // calls of the socket are not on this address
 	is.Equal(d.Call(daemontest.Request{Path: "/metrics"}).Status, http.StatusNotFound)
 	is.True(!strings.Contains(string(d.Call(daemontest.Request{Path: "/readyz"}).Body), "reasons"))
 
@@ -62,7 +63,7 @@ func TestOpsAddressThatIsTaken(t *testing.T) {
 	says(t, d.Output(), l.Addr().String(), "in use", "--ops-addr")
 }
 
-// Who holds connections open without asking for anything neither takes all of them nor keeps them.
+// Idle connections neither take all places nor keep them.
 func TestOpsConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -28,13 +28,15 @@ import (
 // administered is a daemon whose operators' programs call it over HTTP.
 func administered(t *testing.T) *daemontest.Daemon {
 	t.Helper()
-	return daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin", "--log-format", "json"}})
+	return daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin",
+		"--log-format", "json"}})
 }
 
 // opsKey makes an operator key with these scopes.
 func opsKey(d *daemontest.Daemon, scopes string, args ...string) (id, raw string) {
 	var made struct{ ID, Key string }
-	if err := json.Unmarshal([]byte(d.Admin(append([]string{"ops-key", "create", "a program", "--scope", scopes, "--json"}, args...)...)), &made); err != nil {
+	if err := json.Unmarshal([]byte(d.Admin(append([]string{"ops-key", "create", "a program", "--scope", scopes,
+		"--json"}, args...)...)), &made); err != nil {
 		panic(err)
 	}
 	return made.ID, made.Key
@@ -61,75 +63,79 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	t.Parallel()
 	is, ctx := is.New(t), t.Context()
 	d := administered(t)
-	id, raw := opsKey(d, "read,users,credits")
+	id, raw := opsKey(d, "read,users,keys,credits")
 	c := operator(t, d, raw)
 
-	u, err := c.CreateUser(ctx, "alice", "")
+	u, err := admin.CreateUser.Do(ctx, c, admin.NewUser{Name: "alice"})
 	is.NoErr(err)
-	_, err = c.CreateUser(ctx, "alice", "")
+	_, err = admin.CreateUser.Do(ctx, c, admin.NewUser{Name: "alice"})
 	refused(t, err, http.StatusUnprocessableEntity, "refused")
 	for _, repeated := range []bool{false, true, true} {
-		granted, err := c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 100})
+		granted, err := admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 100, Ref: "evt_1"})
 		is.NoErr(err)
 		is.Equal(granted.Repeated, repeated)
 		is.Equal(int(granted.Balance), 100)
 		is.Equal(granted.Lot.Ref, "evt_1")
 	}
-	_, err = c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 101})
+	_, err = admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 101, Ref: "evt_1"})
 	refused(t, err, http.StatusConflict, "idempotencyKeyReused")
-	_, err = c.Grant(ctx, "", admin.Grant{User: "alice", Credits: 100})
+	_, err = admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 100})
 	refused(t, err, http.StatusBadRequest, "invalid_request")
-	_, err = c.Grant(ctx, "evt_2", admin.Grant{User: "nobody", Credits: 100})
+	_, err = admin.GrantCredits.Do(ctx, c, admin.Grant{User: "nobody", Credits: 100, Ref: "evt_2"})
 	refused(t, err, http.StatusNotFound, "notFound")
 	for range 2 {
-		taken, err := c.Revoke(ctx, "refund_1", admin.Revocation{User: "alice", Credits: 30})
+		taken, err := admin.RevokeCredits.Do(ctx, c, admin.Revocation{User: "alice", Credits: 30, Ref: "refund_1"})
 		is.NoErr(err)
 		is.Equal(int(taken.Balance), 70)
 	}
-	key, err := c.CreateKey(ctx, "alice", "laptop", nil)
+	key, err := admin.CreateKey.Do(ctx, c, admin.NewKey{User: "alice", Name: "laptop"})
 	is.NoErr(err)
-	limits := admin.KeyLimits{Credits: 1, Daily: 20, Monthly: 30, AtOnce: 4}
-	limited, err := c.LimitKey(ctx, key.ID, limits)
+	limits := admin.KeyLimits{Credits: 1, Daily: 20, Monthly: 30, Concurrent: 4}
+	limited, err := admin.LimitKey.Do(ctx, c, admin.KeyLimit{ID: key.ID, Limits: limits})
 	is.NoErr(err)
 	is.Equal(limited.Limits, limits)
 	for _, status := range []int{http.StatusOK, http.StatusPaymentRequired} { // the limit is reached
-		is.Equal(d.Call(daemontest.Generate(key.Raw, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status, status)
+		is.Equal(d.Call(daemontest.Generate(key.Raw, map[string]any{"model": "fake-1", "prompt": "a fox"})).Status,
+			status)
 	}
-	report, err := c.Usage(ctx, "alice", imagegen.UsageQuery{By: []imagegen.UsageGroup{imagegen.UsageByKey}})
+	report, err := admin.SumUsage.Do(ctx, c, admin.UsageQuery{User: "alice",
+		By: []imagegen.UsageGroup{imagegen.UsageByKey}})
 	is.NoErr(err)
-	is.Equal(report.Rows, []imagegen.Usage{{Key: key.ID, UsageSums: imagegen.UsageSums{Charged: 1, Spent: 1, Images: 1, Generations: 1}}})
-	report, err = c.Usage(ctx, "alice", imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -9), To: time.Now().AddDate(0, 0, -8)})
+	is.Equal(report.Rows, []admin.UsageRow{{Key: &key.ID, Charged: 1, Spent: 1, Images: 1, Generations: 1}})
+	report, err = admin.SumUsage.Do(ctx, c, admin.UsageQuery{User: "alice",
+		From: admin.Day{Time: time.Now().AddDate(0, 0, -9)}, To: admin.Day{Time: time.Now().AddDate(0, 0, -8)}})
 	is.NoErr(err)
-	is.True(len(report.Rows) == 0 && report.To.Sub(report.From) == 24*time.Hour)
-	_, err = c.Usage(ctx, "alice", imagegen.UsageQuery{By: []imagegen.UsageGroup{"moon"}})
+	is.True(len(report.Rows) == 0 && report.To.Sub(report.From.Time) == 24*time.Hour)
+	_, err = admin.SumUsage.Do(ctx, c, admin.UsageQuery{User: "alice", By: []imagegen.UsageGroup{"moon"}})
 	refused(t, err, http.StatusBadRequest, "invalid_request")
-	_, err = c.LimitKey(ctx, "key_unknown", limits)
+	_, err = admin.LimitKey.Do(ctx, c, admin.KeyLimit{ID: "key_unknown", Limits: limits})
 	refused(t, err, http.StatusNotFound, "notFound")
-	_, err = c.RevokeKey(ctx, key.ID)
+	_, err = admin.RevokeKey.Do(ctx, c, key.ID)
 	is.NoErr(err)
-	keys, err := c.Keys(ctx, "alice")
+	keys, err := admin.ListKeys.Do(ctx, c, "alice")
 	is.NoErr(err)
-	is.True(len(keys) == 1 && keys[0].RevokedAt != nil && keys[0].ExpiresAt == nil)
-	lots, err := c.Lots(ctx, "alice")
+	is.True(len(keys) == 1 && !keys[0].RevokedAt.IsZero() && keys[0].ExpiresAt.IsZero())
+	lots, err := admin.ListLots.Do(ctx, c, "alice")
 	is.NoErr(err)
 	is.Equal(int(lots[0].Remaining), 69)
-	pro, err := c.SetAccountType(ctx, "alice", "PRO2")
+	pro, err := admin.SetAccountType.Do(ctx, c, admin.AccountType{User: "alice", Type: "PRO2"})
 	is.NoErr(err)
 	is.Equal(pro.ID, u.ID)
-	held, err := c.SuspendUser(ctx, "alice")
+	held, err := admin.SuspendUser.Do(ctx, c, "alice")
 	is.NoErr(err)
-	is.True(held.SuspendedAt != nil)
-	held, err = c.ResumeUser(ctx, "alice")
+	is.True(!held.SuspendedAt.IsZero())
+	held, err = admin.ResumeUser.Do(ctx, c, "alice")
 	is.NoErr(err)
-	is.True(held.SuspendedAt == nil)
-	_, err = c.DisableUser(ctx, "alice")
+	is.True(held.SuspendedAt.IsZero())
+	_, err = admin.DisableUser.Do(ctx, c, "alice")
 	is.NoErr(err)
-	all, err := c.Users(ctx)
+	all, err := admin.ListUsers.Do(ctx, c, admin.None{})
 	is.NoErr(err)
-	is.True(len(all) == 1 && all[0].DisabledAt != nil)
+	is.True(len(all) == 1 && !all[0].DisabledAt.IsZero())
 
 	trail := d.Admin("trail", "--actor", "ops:"+id)
-	says(t, trail, "user.create", "credit.grant", "credit.revoke", "key.create", "key.revoke", "user.suspend", "user.resume", "user.disable", "127.0.0.1")
+	says(t, trail, "user.create", "credit.grant", "credit.revoke", "key.create", "key.revoke", "user.suspend",
+		"user.resume", "user.disable", "127.0.0.1")
 	is.Equal(strings.Count(trail, "credit.grant"), 2) // one was done, one refused
 	d.Clean(t)
 	is.Equal(d.Terminate(drainLimit), 0)
@@ -137,7 +143,7 @@ func TestAdministrationOverHTTP(t *testing.T) {
 	is.True(!strings.Contains(d.Output(), raw))
 }
 
-// A body that is not what a call takes is refused whole, and told with what it takes.
+// A body that a call does not take is refused whole, and the error says what it takes.
 func TestBodiesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -146,11 +152,16 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 	_, raw := opsKey(d, "all")
 	const grant = `the body of grant is JSON such as {"user":"","credits":0,"promo":false,"priority":0,"expires_at":null,"ref":""}: `
 	for _, test := range []struct{ call, body, want string }{
-		{"grant", ``, grant + "EOF"},
+		{"grant", ``, grant + "the request body is empty; send a JSON object"},
 		{"grant", `{"user":"alice","credit":1}`, grant + `unknown field "credit"`},
-		{"grant", `{"user":"alice","credits":1}{"user":"alice","credits":2}`, grant + "something follows it"},
+		{"grant", `{"user":"alice","credits":1}{"user":"alice","credits":2}`, grant +
+			"the JSON body is malformed at byte 28: expected nothing after the object"},
+		{"grant", `{"user":"alice","credits":1,"credits":5000}`, grant + `"credits" was sent twice`},
+		{"grant", `{"user":"alice","credits":1,"Credits":5000}`, grant + `unknown field "Credits"`},
+		{"grant", `{"user":"alice","credit\u017f":5000}`, grant + `unknown field "creditſ"`},
+		{"create-key", `{"user":"alice","limits":{"credits":1,"credits":5000}}`, `"credits" was sent twice`},
 		{"keys", `{"user":"alice"}`, `the body of keys is JSON such as "": cannot unmarshal object`},
-		{"users", ``, "the body of users is JSON such as {}: EOF"},
+		{"users", ``, "the body of users is JSON such as {}: the request body is empty; send a JSON object"},
 	} {
 		r, err := http.NewRequest(http.MethodPost, d.OpsURL()+"/admin/v1/"+test.call, strings.NewReader(test.body))
 		is.NoErr(err)
@@ -158,13 +169,35 @@ func TestBodiesThatCannotBeRead(t *testing.T) {
 		r.Header.Set("Idempotency-Key", "evt_1")
 		answer, err := http.DefaultClient.Do(r)
 		is.NoErr(err)
-		var told struct {
+		var refused struct {
 			Error struct{ Message, Code string }
 		}
-		is.NoErr(errors.Join(json.NewDecoder(answer.Body).Decode(&told), answer.Body.Close()))
+		is.NoErr(errors.Join(json.NewDecoder(answer.Body).Decode(&refused), answer.Body.Close()))
 		is.Equal(answer.StatusCode, http.StatusBadRequest)
-		is.Equal(told.Error.Code, "invalid_request")
-		says(t, told.Error.Message, test.want)
+		is.Equal(refused.Error.Code, "invalid_request")
+		says(t, refused.Error.Message, test.want)
+	}
+	r, err := http.NewRequest(http.MethodPost, d.OpsURL()+"/admin/v1/users", strings.NewReader("\x1f\x8b"))
+	is.NoErr(err)
+	r.Header.Set("Authorization", "Bearer "+raw)
+	r.Header.Set("Content-Encoding", "gzip")
+	answer, err := http.DefaultClient.Do(r)
+	is.NoErr(err)
+	compressed, err := io.ReadAll(answer.Body)
+	is.NoErr(errors.Join(err, answer.Body.Close()))
+	is.Equal(answer.StatusCode, http.StatusUnsupportedMediaType)
+	says(t, string(compressed), `"code":"unsupportedEncoding"`, "gzip")
+	for name, status := range map[string]int{"Authorization": http.StatusUnauthorized,
+		"Idempotency-Key": http.StatusBadRequest} {
+		r, err := http.NewRequest(http.MethodPost, d.OpsURL()+"/admin/v1/grant",
+			strings.NewReader(`{"user":"alice","credits":1}`))
+		is.NoErr(err)
+		r.Header = http.Header{"Authorization": {"Bearer " + raw}, "Idempotency-Key": {"evt_1"}}
+		r.Header.Add(name, "another")
+		answer, err := http.DefaultClient.Do(r)
+		is.NoErr(err)
+		answer.Body.Close()
+		is.Equal(answer.StatusCode, status)
 	}
 	is.Equal(d.Admin("credit", "lots", "--user", "alice", "--json"), "[]\n")
 }
@@ -177,15 +210,27 @@ func TestOperatorKeysOverHTTP(t *testing.T) {
 	d.Admin("user", "create", "alice")
 	id, raw := opsKey(d, "credits")
 	c := operator(t, d, raw)
-	_, err := c.Users(ctx)
+	_, err := admin.ListUsers.Do(ctx, c, admin.None{})
 	refused(t, err, http.StatusForbidden, "forbidden")
-	_, err = c.Grant(ctx, "evt_1", admin.Grant{User: "alice", Credits: 1})
+	_, err = admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 1, Ref: "evt_1"})
 	is.NoErr(err)
 	d.Admin("ops-key", "revoke", id)
-	_, err = c.Grant(ctx, "evt_2", admin.Grant{User: "alice", Credits: 1})
+	_, err = admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 1, Ref: "evt_2"})
 	refused(t, err, http.StatusUnauthorized, "invalidApiKey")
+	// Making keys needs a scope of its own, since a key can read what its user has asked for.
+	_, users := opsKey(d, "users,read,credits")
+	_, keys := opsKey(d, "keys")
+	key, err := admin.CreateKey.Do(ctx, operator(t, d, keys), admin.NewKey{User: "alice", Name: "laptop"})
+	is.NoErr(err)
+	_, err = admin.CreateKey.Do(ctx, operator(t, d, users), admin.NewKey{User: "alice", Name: "laptop"})
+	refused(t, err, http.StatusForbidden, "forbidden")
+	_, err = admin.LimitKey.Do(ctx, operator(t, d, users), admin.KeyLimit{ID: key.ID, Limits: admin.KeyLimits{}})
+	refused(t, err, http.StatusForbidden, "forbidden")
 	_, short := opsKey(d, "all", "--expires-in", "3s")
-	until(t, "the key has expired", func() bool { _, err = operator(t, d, short).Users(ctx); return err != nil })
+	until(t, "the key has expired", func() bool {
+		_, err = admin.ListUsers.Do(ctx, operator(t, d, short), admin.None{})
+		return err != nil
+	})
 	refused(t, err, http.StatusUnauthorized, "expiredApiKey")
 
 	_, all := opsKey(d, "all")
@@ -218,18 +263,20 @@ func TestOperatorKeysOverHTTP(t *testing.T) {
 	body, status := d.FromSocket("/debug/pprof/goroutine?debug=1")
 	is.Equal(status, http.StatusOK)
 	says(t, body, "goroutine profile")
-	is.Equal(d.Call(daemontest.Request{Method: "POST", Path: "/admin/v1/users", Key: all, Body: struct{}{}}).Status, http.StatusNotFound) // not on the public address
+	is.Equal(d.Call(daemontest.Request{Method: "POST", Path: "/admin/v1/users", Key: all, Body: struct{}{}}).Status,
+		http.StatusNotFound) // not on the public address
 }
 
 // A trusted proxy speaks TLS in front of it; and without the flag there is no such interface.
 func TestOperatorsInterfaceIsPrivate(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-admin", "--ops-addr", "0.0.0.0:0", "--trusted-proxy", "10.0.0.7"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-admin", "--ops-addr", "0.0.0.0:0",
+		"--trusted-proxy", "10.0.0.7"}})
 	is.Equal(d.Terminate(drainLimit), 0)
 	d = daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0"}})
 	_, raw := opsKey(d, "all")
-	_, err := operator(t, d, raw).Users(t.Context())
+	_, err := admin.ListUsers.Do(t.Context(), operator(t, d, raw), admin.None{})
 	is.True(err != nil)
 }
 
@@ -239,7 +286,8 @@ func TestOperatorsInterfaceOverTLS(t *testing.T) {
 	is, ctx := is.New(t), t.Context()
 	a := newAuthority(t)
 	certFile, keyFile := a.issue(t.TempDir(), 2)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--tls-cert", certFile, "--tls-key", keyFile, "--ops-addr", "0.0.0.0:0", "--ops-admin"}, TLS: a.trust()})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--tls-cert", certFile, "--tls-key", keyFile,
+		"--ops-addr", "0.0.0.0:0", "--ops-admin"}, TLS: a.trust()})
 	d.Admin("user", "create", "alice")
 	_, raw := opsKey(d, "all")
 	is.True(strings.HasPrefix(d.OpsURL(), "https://"))
@@ -250,7 +298,7 @@ func TestOperatorsInterfaceOverTLS(t *testing.T) {
 	trusting := &http.Client{Transport: &http.Transport{TLSClientConfig: a.trust(), DisableKeepAlives: true}}
 	c, err := admin.New(here, raw, trusting)
 	is.NoErr(err)
-	users, err := c.Users(ctx)
+	users, err := admin.ListUsers.Do(ctx, c, admin.None{})
 	is.NoErr(err)
 	is.Equal(len(users), 1)
 	for _, path := range []string{"/metrics", "/healthz"} {
@@ -260,13 +308,14 @@ func TestOperatorsInterfaceOverTLS(t *testing.T) {
 		is.Equal(answer.StatusCode, http.StatusOK)
 	}
 
-	stranger, err := admin.New(here, raw, &http.Client{Transport: &http.Transport{TLSClientConfig: newAuthority(t).trust(), DisableKeepAlives: true}})
+	stranger, err := admin.New(here, raw,
+		&http.Client{Transport: &http.Transport{TLSClientConfig: newAuthority(t).trust(), DisableKeepAlives: true}})
 	is.NoErr(err)
-	_, err = stranger.Users(ctx) // who does not know the certificate sends no key
+	_, err = admin.ListUsers.Do(ctx, stranger, admin.None{}) // who does not know the certificate sends no key
 	is.True(err != nil)
 	plain, err := admin.New(strings.Replace(here, "https://", "http://", 1), raw, nil)
 	is.NoErr(err)
-	_, err = plain.Users(ctx)
+	_, err = admin.ListUsers.Do(ctx, plain, admin.None{})
 	e, ok := errors.AsType[*admin.Error](err)
 	is.True(ok && e.Status == http.StatusBadRequest)
 	is.Equal(d.Terminate(drainLimit), 0)
@@ -287,7 +336,8 @@ func TestPaymentsExample(t *testing.T) {
 	}
 	address := nobody(t)
 	run := exec.Command(program)
-	run.Env = append(os.Environ(), "ADDR="+address, "IMAGEGEND_OPS_URL="+d.OpsURL(), "IMAGEGEND_OPS_KEY="+raw, "WEBHOOK_SECRET=whsec_1")
+	run.Env = append(os.Environ(), "ADDR="+address, "IMAGEGEND_OPS_URL="+d.OpsURL(), "IMAGEGEND_OPS_KEY="+raw,
+		"WEBHOOK_SECRET=whsec_1")
 	is.NoErr(run.Start())
 	t.Cleanup(func() { run.Process.Kill(); run.Wait() })
 

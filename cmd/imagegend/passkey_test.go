@@ -26,16 +26,19 @@ func (b *browser) prove(base, body string, device *passkeytest.Authenticator) (w
 	if m[2] == "make" {
 		answer = device.Make
 	}
-	_, where, _ = b.see(b.PostForm(base+m[1], url.Values{"passkey_ceremony": {m[4]}, "passkey_answer": {string(answer([]byte(html.UnescapeString(m[3]))))}}))
+	_, where, _ = b.see(b.PostForm(base+m[1], url.Values{"passkey_ceremony": {m[4]},
+		"passkey_answer": {string(answer([]byte(html.UnescapeString(m[3]))))}}))
 	return where
 }
 
-// An operator makes the passkey that is demanded, is asked for it after the password, and signs in without once it is removed.
+// An operator makes the passkey that is demanded, is asked for it after the password, and signs in without once it is
+// removed.
 func TestRequirePasskey(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	const origin = "http://localhost:8080"
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", passwordFile(t), "--base-url", origin, "--require-passkey", "operators"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--operator-password-file", passwordFile(t),
+		"--base-url", origin, "--require-passkey", "operators"}})
 	device, b := passkeytest.New(t, origin, "localhost"), newBrowser(t)
 	is.Equal(b.signIn(d.URL, "operator"), "/console/playground")
 	_, where, _ := b.see(b.Get(d.URL + "/console/users"))
@@ -59,7 +62,8 @@ func TestRequirePasskey(t *testing.T) {
 
 // A passkey belongs to an address that has a name.
 func TestRequirePasskeyNeedsAnAddress(t *testing.T) {
-	for _, args := range [][]string{nil, {"--base-url", "https://192.0.2.1"}, {"--base-url", "http://images.example.com"}} {
+	for _, args := range [][]string{nil, {"--base-url", "https://192.0.2.1"},
+		{"--base-url", "http://images.example.com"}} {
 		d := daemontest.Launch(t, daemontest.Options{Args: append([]string{"--require-passkey", "operators"}, args...)})
 		is.New(t).Equal(d.Wait(drainLimit), 1)
 		says(t, d.Output(), "--require-passkey", "--base-url")

@@ -15,11 +15,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// Who reads the log goes away, as in imagegend serve 2>&1 | head: the daemon serves on, and drains.
+// The reader of the log goes away, as in imagegend serve 2>&1 | head: the daemon serves on, and drains.
 func TestNobodyReadsTheLog(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	c := exec.Command(daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--models", "fake", "--log-format", "text")
+	c := exec.Command(daemontest.Build(t), "serve", "--addr", "127.0.0.1:0", "--data-dir", t.TempDir(), "--models",
+		"fake", "--log-format", "text")
 	log, err := c.StderrPipe()
 	is.NoErr(err)
 	is.NoErr(c.Start())

@@ -24,7 +24,8 @@ func TestPlantedConfiguration(t *testing.T) {
 	is.NoErr(os.WriteFile(filepath.Join(dir, "imagegend.yaml"), []byte("url: "+s.URL+"\n"), 0o644))
 	_, stderr, status := command(t, dir, []string{"IMAGEGEND_API_KEY=img_live_mine"}, "generate", "a fox")
 	is.Equal(status, 1)
-	says(t, stderr, "imagegend.yaml", "url counts only in a file that you name", "--config imagegend.yaml", "IMAGEGEND_URL")
+	says(t, stderr, "imagegend.yaml", "url counts only in a file that you name", "--config imagegend.yaml",
+		"IMAGEGEND_URL")
 }
 
 func TestServeRefusesADirectoryThatEverybodyCanChange(t *testing.T) {

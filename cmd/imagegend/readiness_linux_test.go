@@ -37,7 +37,7 @@ func TestReadinessOfTheDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0700,size=160m"); err != nil {
-		t.Skipf("no small disk can be had: %v", err)
+		t.Skipf("no small disk can be made: %v", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	is := is.New(t)

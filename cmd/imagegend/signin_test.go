@@ -28,7 +28,8 @@ func (b *browser) try(base, name, password string) int {
 // servedWithOperator is a daemon whose operator signs in with password, and the options that it was started with.
 func servedWithOperator(t *testing.T) (*daemontest.Daemon, daemontest.Options) {
 	t.Helper()
-	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file", passwordFile(t), "--trusted-proxy", "127.0.0.1"}}
+	o := daemontest.Options{DataDir: filepath.Join(t.TempDir(), "data"), Args: []string{"--operator-password-file",
+		passwordFile(t), "--trusted-proxy", "127.0.0.1"}}
 	return daemontest.Start(t, o), o
 }
 
@@ -73,7 +74,8 @@ func TestLoopOfRightPasswords(t *testing.T) {
 	}
 	for range 15 {
 		is.Equal(operator.try(d.URL, "operator", password), http.StatusSeeOther)
-		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).Status, 200)
+		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox",
+			"size": "64x64"})).Status, 200)
 	}
 	loop.Wait()
 	all := map[int]int{}

@@ -21,7 +21,8 @@ func TestDiskThatFailsAtTheStart(t *testing.T) {
 	wrote, err := c.CombinedOutput()
 	is.True(err != nil)
 	is.Equal(c.ProcessState.ExitCode(), 74)
-	says(t, string(wrote), "the service does not start", "the disk failed under a commit; the outcome of the last change is unknown")
+	says(t, string(wrote), "the service does not start",
+		"the disk failed under a commit; the outcome of the last change is unknown")
 
 	again := daemontest.Start(t, daemontest.Options{DataDir: d.DataDir})
 	says(t, again.Admin("audit"), "clean")

@@ -35,7 +35,8 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{t: t, lasts: time.Hour}
 	a.key = newKey(t)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true,
+		NotAfter: time.Now().Add(time.Hour)}
 	a.cert = a.sign(template, template, a.key)
 	return a
 }
@@ -111,11 +112,13 @@ func TestTLS(t *testing.T) {
 	is := is.New(t)
 	a, dir := newAuthority(t), t.TempDir()
 	certFile, keyFile := a.issue(dir, 2)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--tls-cert", certFile, "--tls-key", keyFile}, TLS: a.trust()})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--tls-cert", certFile, "--tls-key", keyFile},
+		TLS: a.trust()})
 	is.True(strings.HasPrefix(d.URL, "https://"))
 	_, key := d.NewUser(10)
 	for range 2 { // on one connection
-		answer := d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"}))
+		answer := d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox",
+			"size": "64x64"}))
 		is.Equal(answer.Status, http.StatusOK)
 		var made struct{ Images []struct{ URL string } }
 		is.NoErr(json.Unmarshal(answer.Body, &made))
@@ -133,7 +136,10 @@ func TestTLS(t *testing.T) {
 	serial := func() int64 { return shake(t, d, a.trust()).PeerCertificates[0].SerialNumber.Int64() }
 	is.Equal(serial(), int64(2))
 	is.NoErr(os.WriteFile(certFile, []byte("half a certif"), 0o600))
-	until(t, "the broken certificate is told of", func() bool { serial(); return strings.Contains(d.Output(), "former certificate stays") })
+	until(t, "the broken certificate is logged", func() bool {
+		serial()
+		return strings.Contains(d.Output(), "former certificate stays")
+	})
 	is.Equal(serial(), int64(2))
 	a.issue(dir, 3)
 	until(t, "the new certificate counts", func() bool { return serial() == 3 })
@@ -149,14 +155,17 @@ func TestTLSMistakes(t *testing.T) {
 	other := t.TempDir()
 	_, otherKey := newAuthority(t).issue(other, 2)
 	for says, args := range map[string][]string{
-		"check --tls-cert and --tls-key":                  {"--tls-cert", filepath.Join(dir, "missing"), "--tls-key", keyFile},
-		"private key does not match public key":           {"--tls-cert", certFile, "--tls-key", otherKey},
-		"write a domain such as images.example.com":       {"--acme-domain", "*.example.com"},
-		"write an address such as https://images.example": {"--acme-domain", "images.example.com", "--acme-directory", "ca"},
+		"check --tls-cert and --tls-key": {"--tls-cert", filepath.Join(dir, "missing"), "--tls-key",
+			keyFile},
+		"private key does not match public key":     {"--tls-cert", certFile, "--tls-key", otherKey},
+		"write a domain such as images.example.com": {"--acme-domain", "*.example.com"},
+		"write an address such as https://images.example": {"--acme-domain", "images.example.com", "--acme-directory",
+			"ca"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			is := is.New(t)
-			_, stderr, status := command(t, t.TempDir(), nil, append([]string{"serve", "--models", "fake", "--addr", "127.0.0.1:0"}, args...)...)
+			_, stderr, status := command(t, t.TempDir(), nil, append([]string{"serve", "--models", "fake", "--addr",
+				"127.0.0.1:0"}, args...)...)
 			is.True(status != 0)
 			is.True(bytes.Contains([]byte(stderr), []byte(says))) // what is wrong, and what to do
 		})

@@ -53,7 +53,8 @@ func collect(t *testing.T) *traces {
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	is, c := is.New(t), collect(t)
-	d := daemontest.Start(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=test"}})
+	d := daemontest.Start(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL,
+		"OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=test"}})
 	_, key := d.NewUser(10)
 	q := daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})
 	is.Equal(d.Call(q).Status, http.StatusOK)
@@ -77,8 +78,10 @@ func TestTraces(t *testing.T) {
 func TestTraceSettings(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := daemontest.Launch(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}})
+	d := daemontest.Launch(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4317",
+		"OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}})
 	is.Equal(d.Wait(time.Minute), 1)
 	says(t, d.Output(), "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "http/protobuf", "4318")
-	daemontest.Start(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", "OTEL_SDK_DISABLED=true"}})
+	daemontest.Start(t, daemontest.Options{Env: []string{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1",
+		"OTEL_SDK_DISABLED=true"}})
 }

@@ -25,7 +25,7 @@ func trail(t *testing.T, d *daemontest.Daemon, args ...string) (acts []string) {
 	return acts
 }
 
-// Who did what stands in the trail, whatever way it came; it survives restarts, and goes with a backup.
+// The trail has each act with its actor, whichever way it came; it survives restarts, and is in a backup.
 func TestTrail(t *testing.T) {
 	is := is.New(t)
 	self, err := user.Current()
@@ -55,11 +55,13 @@ func TestTrail(t *testing.T) {
 	}, trail(t, d)), "")
 	is.Equal(d.Admin("audit"), "clean\n")
 
-	is.Equal(cmp.Diff([]string{"credit.grant" + socket + " done", "credit.grant" + command + " done"}, trail(t, d, "--act", "credit")), "")
+	is.Equal(cmp.Diff([]string{"credit.grant" + socket + " done", "credit.grant" + command + " done"},
+		trail(t, d, "--act", "credit")), "")
 	is.Equal(len(trail(t, d, "--target", "alice", "--since", "1h")), 3)
 	is.Equal(len(trail(t, d, "--actor", "command:"+self.Username, "--limit", "2")), 2)
 	is.Equal(len(trail(t, d, "--actor", "mallory")), 0)
-	says(t, d.Admin("trail", "--act", "credit.grant"), "SEQ", "OUTCOME", "alice", "balance=5", `balance=12 credits=7 ref=r`, "done")
+	says(t, d.Admin("trail", "--act", "credit.grant"), "SEQ", "OUTCOME", "alice", "balance=5",
+		`balance=12 credits=7 ref=r`, "done")
 	_, stderr, status := d.Command("trail", "--act", "credits")
 	is.Equal(status, 0)
 	says(t, stderr, "no row fits")

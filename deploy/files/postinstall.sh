@@ -13,9 +13,13 @@ if [ ! -d /var/lib/imagegend ]; then
 	mkdir -m 0700 /var/lib/imagegend
 	chown imagegend:imagegend /var/lib/imagegend
 fi
-chown root:imagegend /etc/imagegend/imagegend.env
-chmod 0640 /etc/imagegend/imagegend.env
+if [ -e /etc/imagegend/imagegend.env ]; then # an operator may have removed it
+	chown root:imagegend /etc/imagegend/imagegend.env
+	chmod 0640 /etc/imagegend/imagegend.env
+fi
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
 	systemctl try-restart imagegend.service
+elif command -v rc-service >/dev/null; then
+	rc-service --ifstarted imagegend restart
 fi

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -14,17 +15,6 @@ type content struct {
 	from string // relative to the repository, unless it is absolute
 	name string
 	mode int64
-}
-
-// documents are the files that every archive and package has beside the program.
-func (r *release) documents() []content {
-	return []content{
-		{"README.md", "README.md", 0o644},
-		{"CHANGELOG.md", "CHANGELOG.md", 0o644},
-		{"LICENSE", "LICENSE", 0o644},
-		{"docs/operating.md", "docs/operating.md", 0o644},
-		{"docs/providers.md", "docs/providers.md", 0o644},
-	}
 }
 
 // archive makes a tar.gz with one directory, named after the version. The header of the gzip stream is left empty: a
@@ -43,13 +33,17 @@ func (r *release) archive(t target, program string) (err error) {
 	packed := gzip.NewWriter(f)
 	// The order of the files is that of the list, on every machine.
 	w := tar.NewWriter(packed)
-	all := append(r.documents(), content{program, filepath.Base(program), 0o755})
+	all := append(slices.Clone(r.documents), content{program, filepath.Base(program), 0o755})
+	for _, name := range []string{notices, manual, completions["bash"], completions["fish"], completions["zsh"]} {
+		all = append(all, content{filepath.Join(r.work, name), name, 0o644})
+	}
 	if t.os == "linux" {
-		all = append(all, content{"deploy/files/imagegend.service", "imagegend.service", 0o644}, content{"deploy/files/imagegend.yaml", "imagegend.yaml", 0o644})
+		all = append(all, content{"deploy/files/imagegend.service", "imagegend.service", 0o644},
+			content{"deploy/files/imagegend.yaml", "imagegend.yaml", 0o644})
 	}
 	for _, c := range all {
 		c.name = path.Join("imagegend_"+r.version, c.name)
-		if err := r.add(w, c); err != nil {
+		if err := r.addContent(w, c); err != nil {
 			return err
 		}
 	}
@@ -59,9 +53,9 @@ func (r *release) archive(t target, program string) (err error) {
 	return packed.Close()
 }
 
-// add writes a file's header and bytes. The header holds only what is the same everywhere: no owner, and the
+// addContent writes a file's header and bytes. The header holds only what is the same everywhere: no owner, and the
 // release's time.
-func (r *release) add(w *tar.Writer, c content) error {
+func (r *release) addContent(w *tar.Writer, c content) error {
 	b, err := os.ReadFile(r.path(c.from))
 	if err != nil {
 		return err

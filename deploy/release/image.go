@@ -25,7 +25,9 @@ func (r *release) image(t target, program string) error {
 		return err
 	}
 	// The layer is read several times, for its digest and when it is written.
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(bytesOf)), nil })
+	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(bytesOf)), nil
+	})
 	if err != nil {
 		return err
 	}
@@ -42,11 +44,12 @@ func (r *release) image(t target, program string) error {
 	config.OS, config.Architecture, config.Created = t.os, t.arch, v1.Time{Time: r.time}
 	config.Config = v1.Config{
 		Entrypoint: []string{"/imagegend"}, Cmd: []string{"serve", "--addr", ":8080", "--data-dir", "/data"},
-		User: "65532:65532", WorkingDir: "/data", Volumes: map[string]struct{}{"/data": {}}, ExposedPorts: map[string]struct{}{"8080/tcp": {}},
-		StopSignal: "SIGTERM",
+		User: "65532:65532", WorkingDir: "/data", Volumes: map[string]struct{}{"/data": {}},
+		ExposedPorts: map[string]struct{}{"8080/tcp": {}}, StopSignal: "SIGTERM",
 		Labels: map[string]string{
-			"org.opencontainers.image.title": "imagegend", "org.opencontainers.image.version": r.version, "org.opencontainers.image.licenses": "Apache-2.0",
-			"org.opencontainers.image.source": "https://github.com/imagegend/imagegend",
+			"org.opencontainers.image.title": "imagegend", "org.opencontainers.image.version": r.version,
+			"org.opencontainers.image.licenses": "Apache-2.0",
+			"org.opencontainers.image.source":   "https://github.com/imagegend/imagegend",
 		},
 	}
 	if made, err = mutate.ConfigFile(made, config); err != nil {

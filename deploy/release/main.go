@@ -1,21 +1,28 @@
 // Command release makes what a release consists of: archives, packages for Debian, Red Hat and Alpine, container
 // images, a list of what each program is made of, and checksums.
 //
-//	cd deploy/release && go run . -version 1.2.3 -out /tmp/release
+//	export GOWORK=off
+//	cd deploy/release && go run . -version 1.2.3 -tag
+//	git checkout v1.2.3 && go run . -version 1.2.3 -out /tmp/release
+//
+// The first command makes a commit in which the modules of the project require each other at the version, and a tag for
+// each of them; the second makes the files.
 //
 // The result is the same to the byte from any directory: every time is that of the commit, every order is fixed, and
 // no path gets into a file.
 //
-// It is a module of its own, so that nobody else needs the modules that make packages.
+// It is a module of its own, outside of the workspace, so that nobody else needs the modules that make packages.
 package main
 
 import (
 	"errors"
 	"flag"
 	"fmt"
+	goversion "go/version"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +35,9 @@ type release struct {
 	out     string    // directory for everything that is made
 	time    time.Time // time of every file in it
 	targets []target
+
+	work      string    // directory of what document makes
+	documents []content // what every archive and package has beside the program
 }
 
 // target is a system that the program is built for, in the words of GOOS and GOARCH.
@@ -36,7 +46,8 @@ type target struct{ os, arch string }
 func (t target) String() string { return t.os + "_" + t.arch }
 
 // everywhere lists all targets. Packages and images are made for those with Linux.
-var everywhere = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
+var everywhere = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"},
+	{"windows", "amd64"}}
 
 func main() {
 	if err := run(); err != nil {
@@ -48,13 +59,53 @@ func main() {
 func run() error {
 	version := flag.String("version", "", "version, such as 1.2.3")
 	out := flag.String("out", "", "directory to make; it must not be there yet")
+	tagging := flag.Bool("tag", false, "make the commit of the release and a tag for each module, and no files")
 	only := flag.String("targets", "", "systems, such as linux_amd64,linux_arm64; without it, all")
 	flag.Parse()
+	if *tagging {
+		return tagged(*version)
+	}
 	r, err := newRelease(*version, *out, *only)
 	if err != nil {
 		return err
 	}
+	sayToolchain()
 	return r.make()
+}
+
+// tagged makes the tags of a version and says how to publish them.
+func tagged(version string) error {
+	if !validVersion(version) {
+		return errors.New("give a version such as -version 1.2.3")
+	}
+	tags, err := tag(version)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("git push --atomic origin %s\n", strings.Join(tags, " "))
+	return nil
+}
+
+// validVersion matches the versions that the go command knows as such, without their v.
+var validVersion = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`).MatchString
+
+// toolchain is the oldest Go that what is shipped is built with; cmd/imagegend/internal/doctor says why.
+const toolchain = "go1.26.11"
+
+// sayToolchain says which Go builds the programs, and warns of one that is too old. The Go that builds them is the one
+// that the command go is.
+func sayToolchain() {
+	out, err := exec.Command("go", "env", "GOVERSION").Output()
+	if err != nil {
+		return // the build will say more
+	}
+	used := strings.TrimSpace(string(out))
+	fmt.Fprintln(os.Stderr, "release: built with", used)
+	if goversion.IsValid(used) && goversion.Compare(used, toolchain) < 0 {
+		fmt.Fprintf(os.Stderr,
+			"release: WARNING: %s has known vulnerabilities; ship nothing of this, and build it with GOTOOLCHAIN=%s\n",
+			used, toolchain)
+	}
 }
 
 // newRelease checks the command line and makes the directory, which must not exist: checksums covers everything in
@@ -110,9 +161,17 @@ func git(args ...string) (string, error) {
 // make makes everything for each target, and the checksums last. The program is built once and used by every step;
 // afterwards it is removed.
 func (r *release) make() error {
+	r.documents = nil
+	defer func() { _ = os.RemoveAll(r.work) }()
+	if err := r.document(); err != nil {
+		return err
+	}
 	for _, t := range r.targets {
 		program, err := r.build(t)
 		if err != nil {
+			return fmt.Errorf("%s: %w", t, err)
+		}
+		if err := r.notice(program); err != nil {
 			return fmt.Errorf("%s: %w", t, err)
 		}
 		// What every target gets; below, what only Linux has.
@@ -145,10 +204,10 @@ func (r *release) build(t target) (program string, err error) {
 	if t.os == "windows" {
 		program += ".exe"
 	}
-	const set = "-X github.com/imagegend/imagegend/cmd/imagegend/internal/cli.released="
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= "+set+r.version, "-o", program, "./cmd/imagegend")
-	c.Dir, c.Stderr = r.source, os.Stderr
-	c.Env = append(os.Environ(), "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+	const set = "-X " + project + "/cmd/imagegend/internal/cli.released="
+	c := goCommand(r.source, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid= "+set+r.version, "-o",
+		program, "./cmd/imagegend")
+	c.Env = append(c.Env, "GOFLAGS=", "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	return program, c.Run()
 }
 

@@ -4,6 +4,7 @@ import (
 	"debug/buildinfo"
 	"encoding/json"
 	"os"
+	"runtime/debug"
 )
 
 // materials writes a bill of materials in the form CycloneDX 1.5, from the build information in the program: what was
@@ -20,19 +21,25 @@ func (r *release) materials(t target, program string) error {
 		PURL    string `json:"purl,omitempty"`
 	}
 	// The standard library is a component too: its flaws are those of the program.
-	components := []component{{Type: "library", Name: "stdlib", Version: info.GoVersion, PURL: "pkg:golang/stdlib@" + info.GoVersion}}
+	components := []component{{Type: "library", Name: "stdlib", Version: info.GoVersion, PURL: "pkg:golang/stdlib@" +
+		info.GoVersion}}
 	for _, m := range info.Deps {
-		// What was linked in is the replacement.
-		if m.Replace != nil {
-			m = m.Replace
+		switch {
+		case ours(m.Path):
+			// In the workspace they have no version; all are released with the program's.
+			m = &debug.Module{Path: m.Path, Version: "v" + r.version}
+		case m.Replace != nil:
+			m = m.Replace // it was linked in
 		}
-		components = append(components, component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + m.Version})
+		components = append(components, component{Type: "library", Name: m.Path, Version: m.Version,
+			PURL: "pkg:golang/" + m.Path + "@" + m.Version})
 	}
 	bill := map[string]any{
 		"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
 		"metadata": map[string]any{
 			"timestamp": r.time.Format("2006-01-02T15:04:05Z"),
-			"component": component{Type: "application", Name: "imagegend", Version: r.version, PURL: "pkg:golang/" + info.Main.Path + "@v" + r.version},
+			"component": component{Type: "application", Name: "imagegend", Version: r.version, PURL: "pkg:golang/" +
+				info.Main.Path + "@v" + r.version},
 		},
 		"components": components,
 	}

@@ -29,7 +29,8 @@ func made(t *testing.T, version string) *release {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "source")
 	must(t, "git", "clone", "--quiet", "../..", source)
-	r := &release{version: version, source: source, out: t.TempDir(), time: time.Unix(1_700_000_000, 0).UTC(), targets: []target{platform}}
+	r := &release{version: version, source: source, out: t.TempDir(), time: time.Unix(1_700_000_000, 0).UTC(),
+		targets: []target{platform}}
 	if err := r.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,8 @@ func theRelease(t *testing.T) *release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &release{version: "0.9.0", source: source, out: out, time: time.Unix(1_700_000_000, 0).UTC(), targets: []target{platform}}
+	r := &release{version: "0.9.0", source: source, out: out, time: time.Unix(1_700_000_000, 0).UTC(),
+		targets: []target{platform}}
 	if err := r.make(); err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +119,13 @@ func TestMaterials(t *testing.T) {
 	}
 	is.NoErr(json.Unmarshal(b, &bill))
 	is.Equal(bill.BOMFormat, "CycloneDX")
-	found := false
+	versions := map[string]string{}
 	for _, c := range bill.Components {
-		found = found || c.Name == "go.etcd.io/bbolt" && c.Version != ""
+		versions[c.Name] = c.Version
 	}
-	is.True(found)
+	is.True(versions["go.etcd.io/bbolt"] != "")
+	is.Equal(versions[project], "v0.9.0") // the modules of the project have the version of the release
+	is.Equal(versions[project+"/imagegen/console"], "v0.9.0")
 }
 
 // The unit is known to systemd in each of its lines, and confines the service.
@@ -130,7 +134,7 @@ func TestUnit(t *testing.T) {
 	is := is.New(t)
 	said := must(t, "systemd-analyze", "security", "--offline=true", "--threshold=20", "../files/imagegend.service")
 	is.True(strings.Contains(said, "Overall exposure level"))
-	out, _ := exec.Command("systemd-analyze", "verify", "../files/imagegend.service").CombinedOutput()
+	out, _ := exec.Command("systemd-analyze", "verify", "--man=no", "../files/imagegend.service").CombinedOutput()
 	for line := range strings.Lines(string(out)) {
 		if !strings.Contains(line, "/usr/bin/imagegend is not executable") { // it is not installed here
 			t.Errorf("systemd-analyze verify: %s", line)
@@ -154,7 +158,8 @@ func TestRPM(t *testing.T) {
 	root := clean(t)
 	rpm := func(args ...string) {
 		t.Helper()
-		must(t, "rpm", append([]string{"--root", root, "--dbpath", "/var/lib/rpm", "--force-debian", "--nodeps"}, args...)...)
+		must(t, "rpm", append([]string{"--root", root, "--dbpath", "/var/lib/rpm", "--force-debian", "--nodeps"},
+			args...)...)
 	}
 	lives(t, root, ".rpm", func(file string) { rpm("--upgrade", file) }, func() { rpm("--erase", "imagegend") })
 }
@@ -177,14 +182,16 @@ func lives(t *testing.T, root, format string, install func(file string), remove 
 	is.True(strings.Contains(in("/usr/bin/imagegend", "version"), "imagegend 0.9.0 "))
 	asUser := func(args ...string) string {
 		t.Helper()
-		return in(append([]string{"setpriv", "--reuid=imagegend", "--regid=imagegend", "--clear-groups", "/usr/bin/imagegend"}, args...)...)
+		return in(append([]string{"setpriv", "--reuid=imagegend", "--regid=imagegend", "--clear-groups",
+			"/usr/bin/imagegend"}, args...)...)
 	}
 	dir, err := os.Stat(filepath.Join(root, "var/lib/imagegend"))
 	is.NoErr(err)
 	is.Equal(dir.Mode().Perm(), os.FileMode(0o700))
 	owner := dir.Sys().(*syscall.Stat_t)
 	is.True(owner.Uid != 0)
-	serveIn(t, root, syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}, "/usr/bin/imagegend", "--data-dir", "/var/lib/imagegend")
+	serveIn(t, root, syscall.Credential{Uid: owner.Uid, Gid: owner.Gid}, "/usr/bin/imagegend", "--data-dir",
+		"/var/lib/imagegend")
 	asUser("user", "create", "alice", "--credits", "7", "--data-dir", "/var/lib/imagegend")
 	asUser("config", "validate", "--config", "/etc/imagegend/imagegend.yaml")
 	settings := filepath.Join(root, "etc/imagegend/imagegend.yaml")
@@ -240,10 +247,12 @@ func TestRootless(t *testing.T) {
 	bundle := filepath.Dir(root)
 	must(t, "chown", "-R", "65532:65532", bundle)
 	address := free(t)
-	spec, err := json.Marshal(rootlessSpec(append(config.Config.Entrypoint, "serve", "--addr", address, "--models", "fake", "--data-dir", "/data")))
+	spec, err := json.Marshal(rootlessSpec(append(config.Config.Entrypoint, "serve", "--addr", address, "--models",
+		"fake", "--data-dir", "/data")))
 	is.NoErr(err)
 	is.NoErr(os.WriteFile(filepath.Join(bundle, "config.json"), spec, 0o644))
-	run := exec.Command("runc", "--rootless=true", "--root", filepath.Join(bundle, "state"), "run", "--bundle", bundle, filepath.Base(t.TempDir()))
+	run := exec.Command("runc", "--rootless=true", "--root", filepath.Join(bundle, "state"), "run", "--bundle", bundle,
+		filepath.Base(t.TempDir()))
 	run.Env, run.Dir = []string{"PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + bundle}, bundle
 	run.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	serves(t, run, address)
@@ -257,10 +266,12 @@ func rootlessSpec(command []string) any {
 	return object{
 		"ociVersion": "1.0.2",
 		"root":       object{"path": "rootfs", "readonly": true},
-		"process":    object{"args": command, "cwd": "/", "env": []string{}, "user": object{"uid": 0, "gid": 0}, "noNewPrivileges": true},
+		"process": object{"args": command, "cwd": "/", "env": []string{}, "user": object{"uid": 0, "gid": 0},
+			"noNewPrivileges": true},
 		"mounts": []object{
 			{"destination": "/proc", "type": "proc", "source": "proc"},
-			{"destination": "/data", "type": "tmpfs", "source": "tmpfs", "options": []string{"nosuid", "nodev", "mode=0700"}},
+			{"destination": "/data", "type": "tmpfs", "source": "tmpfs", "options": []string{"nosuid", "nodev",
+				"mode=0700"}},
 		},
 		"linux": object{
 			"namespaces":  []object{{"type": "pid"}, {"type": "user"}, {"type": "mount"}},

@@ -41,7 +41,8 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 	defer db.Close()
 	service, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Thumbnails: true, // for the gallery
-		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2}}},
+		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{},
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2}}},
 	})
 	if err != nil {
 		return err
@@ -57,7 +58,7 @@ func run(ctx context.Context, dir string, l net.Listener, out io.Writer) error {
 	mux.Handle("/", httpapi.NewHandler(service, httpapi.Options{}))
 	mux.Handle(console.DefaultPath, account)
 
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	defer service.Stop(context.WithoutCancel(ctx))

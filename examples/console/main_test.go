@@ -36,7 +36,7 @@ func start(t *testing.T, dir string) (link string, stop func() error) {
 	return strings.TrimPrefix(strings.TrimSpace(line), "open "), func() error { cancel(); return <-ended }
 }
 
-// Whoever opens the link is the operator; the next start prints no link.
+// The person who opens the link is the operator; the next start prints no link.
 func TestFirstStart(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
@@ -46,11 +46,13 @@ func TestFirstStart(t *testing.T) {
 	is.NoErr(err)
 	browser := &http.Client{Jar: jar}
 	defer browser.CloseIdleConnections()
-	page, err := browser.PostForm(link, url.Values{"name": {"olivia"}, "password": {"correct horse battery"}, "again": {"correct horse battery"}})
+	page, err := browser.PostForm(link, url.Values{"name": {"olivia"}, "password": {"correct horse battery"},
+		"again": {"correct horse battery"}})
 	is.NoErr(err)
 	page.Body.Close()
 	is.Equal(page.Request.URL.Path, "/console/playground")
-	for path, want := range map[string]int{"/console/system": http.StatusOK, "/api/v1/credits": http.StatusUnauthorized} {
+	for path, want := range map[string]int{"/console/system": http.StatusOK,
+		"/api/v1/credits": http.StatusUnauthorized} {
 		page, err := browser.Get(strings.Split(link, "/console/")[0] + path)
 		is.NoErr(err)
 		page.Body.Close()

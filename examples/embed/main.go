@@ -45,7 +45,7 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	defer service.Stop(ctx)
@@ -59,7 +59,8 @@ func run(ctx context.Context, dir string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d images for %d credits, %d left\n", result.Status, len(result.Images), result.Credits, result.Balance.Credits)
+	fmt.Fprintf(out, "%s: %d images for %d credits, %d left\n", result.Status, len(result.Images), result.Credits,
+		result.Balance.Credits)
 	for i, image := range result.Images {
 		name := fmt.Sprintf("fox-%d.png", i+1)
 		if err := save(ctx, alice, image.ID, filepath.Join(dir, name)); err != nil {

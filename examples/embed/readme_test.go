@@ -23,10 +23,11 @@ func block(t *testing.T, document string, n int) string {
 	return regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)[n][1]
 }
 
-// What the documents show of embedding is a program that works. They leave the same line out again and again.
+// The documents' code for embedding makes a program that works. It leaves the same line out again and again.
 func TestDocumentedEmbedding(t *testing.T) {
 	is := is.New(t)
-	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (", "import (\n\"context\"\n\"errors\"\n\"io\"\n\"os\"\n", 1) + `
+	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (",
+		"import (\n\"context\"\n\"errors\"\n\"io\"\n\"os\"\n", 1) + `
 func main() {
 	if err := run(context.Background()); err != nil {
 		panic(err)

@@ -27,7 +27,8 @@ type charge struct {
 }
 
 func newBilling() *billing {
-	return &billing{balances: map[imagegen.UserID]imagegen.Credits{}, suspended: map[imagegen.UserID]bool{}, charges: map[imagegen.ChargeID]*charge{}}
+	return &billing{balances: map[imagegen.UserID]imagegen.Credits{}, suspended: map[imagegen.UserID]bool{},
+		charges: map[imagegen.ChargeID]*charge{}}
 }
 
 func (b *billing) handler() http.Handler {

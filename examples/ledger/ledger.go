@@ -18,7 +18,10 @@ type ledger struct {
 	http *http.Client
 }
 
-var _ imagegen.Ledger = ledger{}
+var (
+	_ imagegen.Ledger       = ledger{}
+	_ imagegen.ChargeLister = ledger{}
+)
 
 // Charge implements imagegen.Ledger. The bill names model, tier and number of images.
 func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
@@ -36,7 +39,7 @@ func (l ledger) Balance(ctx context.Context, u imagegen.UserID) (b imagegen.Bala
 	return b, err
 }
 
-// OpenCharges lets engine.Engine.Reconcile look for what no generation accounts for, see imagegen.Ledger.
+// OpenCharges implements imagegen.ChargeLister, so that Engine.Reconcile can look for what no generation accounts for.
 func (l ledger) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
 	err = l.call(ctx, http.MethodGet, "/charges?after="+url.QueryEscape(string(after)), nil, &open)
 	return open[:min(n, len(open))], err
@@ -73,7 +76,7 @@ func meaning(status int) error {
 	case http.StatusPaymentRequired:
 		return imagegen.ErrInsufficientCredits
 	case http.StatusForbidden:
-		return imagegen.RefuseCharge("this account is suspended; write to billing@example.com")
+		return imagegen.ChargeRefused("this account is suspended; write to billing@example.com")
 	case http.StatusNotFound:
 		return imagegen.ErrNotFound
 	case http.StatusConflict:

@@ -34,12 +34,13 @@ func run(ctx context.Context, out io.Writer) error {
 	service, err := engine.New(engine.Config{
 		Store:  memory.New(nil),
 		Ledger: ledger{server.URL, server.Client()},
-		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
+		Models: []engine.Model{{ID: "fake-1", Provider: &provider.Fake{},
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	defer service.Stop(ctx)
@@ -53,7 +54,7 @@ func run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// work asks for images again and again, and tells what came of it.
+// work asks for images again and again, and prints the results.
 func work(ctx context.Context, out io.Writer, alice *engine.Session) error {
 	const calls = 40
 	var failed, noticed int
@@ -70,7 +71,8 @@ func work(ctx context.Context, out io.Writer, alice *engine.Session) error {
 		}
 	}
 	balance, err := alice.Balance(ctx)
-	fmt.Fprintf(out, "%d calls: %d failed as asked, %d noticed the billing system; balance %d\n", calls, failed, noticed, balance.Credits)
+	fmt.Fprintf(out, "%d calls: %d failed as asked, %d noticed the billing system; balance %d\n", calls, failed,
+		noticed, balance.Credits)
 	return err
 }
 

@@ -46,7 +46,7 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	defer service.Stop(context.WithoutCancel(ctx))
@@ -62,8 +62,8 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	mux.Handle("/images/", api)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the shop") })
 
-	fmt.Fprintf(out, "curl http://%s/api/v1/images/generations -H 'Authorization: Bearer %s' --json '{\"model\":\"fake-1\",\"prompt\":\"a fox in the snow\"}'\n",
-		l.Addr(), key.Reveal())
+	fmt.Fprintf(out,
+		"curl http://%s/api/v1/images/generations -H 'Authorization: Bearer %s' --json '{\"model\":\"fake-1\",\"prompt\":\"a fox in the snow\"}'\n", l.Addr(), key.Reveal())
 	server, ended := httpapi.NewServer(mux), make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {

@@ -28,7 +28,8 @@ func TestMount(t *testing.T) {
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	is.NoErr(err)
-	parts := regexp.MustCompile(`^curl (\S+) -H 'Authorization: (Bearer \S+)' --json '(.+)'\n$`).FindStringSubmatch(line)
+	parts := regexp.MustCompile(`^curl (\S+) -H 'Authorization: (Bearer \S+)' --json '(.+)'\n$`).
+		FindStringSubmatch(line)
 	is.True(parts != nil)
 
 	call := func(method, url, body string) *http.Response {

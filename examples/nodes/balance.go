@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// balance sends each request to the next node. Where that cannot be reached, the caller is told, and may try again with the
-// same Idempotency-Key: a balancer for production asks the nodes whether they are ready.
+// balance sends each request to the next node. Where that cannot be reached, the caller gets an error, and may try
+// again with the same Idempotency-Key: a balancer for production asks the nodes whether they are ready.
 func balance(addresses []string) http.Handler {
 	var next atomic.Uint64
 	return &httputil.ReverseProxy{

@@ -29,8 +29,8 @@ func (c *cluster) start(ctx context.Context, started *processes, out io.Writer) 
 			return err
 		}
 		name := fmt.Sprint("node", n+1)
-		node := c.command(context.Background(), "serve", "--addr", address, "--data-dir", filepath.Join(c.dir, name), "--models", "fake",
-			"--base-url", c.base, "--trusted-proxy", "127.0.0.1", "--nodes", strconv.Itoa(nodes))
+		node := c.command(context.Background(), "serve", "--addr", address, "--data-dir", filepath.Join(c.dir, name),
+			"--models", "fake", "--base-url", c.base, "--trusted-proxy", "127.0.0.1", "--nodes", strconv.Itoa(nodes))
 		if err := started.start(ctx, name, c.dir, address, syscall.SIGTERM, node); err != nil {
 			return err
 		}

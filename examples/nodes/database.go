@@ -38,7 +38,8 @@ func startDatabase(ctx context.Context, started *processes, dir string) (url str
 		cmd.Dir = home
 		return cmd
 	}
-	if said, err := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C").CombinedOutput(); err != nil {
+	if said, err := command("initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C").
+		CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the database cannot be made: %w\n%s", err, said)
 	}
 	_, port, err := net.SplitHostPort(address)
@@ -47,10 +48,12 @@ func startDatabase(ctx context.Context, started *processes, dir string) (url str
 	}
 	// An interrupt has PostgreSQL end without waiting for its clients.
 	server := command("postgres", "-D", data, "-p", port, "-k", home, "-c", "listen_addresses=127.0.0.1")
-	return "postgres://postgres@" + address + "/postgres?sslmode=disable", started.start(ctx, "postgres", dir, address, os.Interrupt, server)
+	return "postgres://postgres@" + address + "/postgres?sslmode=disable", started.start(ctx, "postgres", dir, address,
+		os.Interrupt, server)
 }
 
-// postgresPrograms is the directory of PostgreSQL's programs: that of initdb in PATH, or where Debian's packages have them.
+// postgresPrograms is the directory of PostgreSQL's programs: that of initdb in PATH, or where Debian's packages have
+// them.
 func postgresPrograms() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil {

@@ -1,12 +1,12 @@
-// Command nodes runs three nodes of imagegend on one machine, to look at how they work together: a PostgreSQL, an object
-// store, three imagegend serve, and a balancer in front. It prints a request to try, and removes everything when it is
-// interrupted.
+// Command nodes runs three nodes of imagegend on one machine, to look at how they work together: a PostgreSQL, an
+// object store, three imagegend serve, and a balancer in front. It prints a request to try, and removes everything when
+// it is interrupted.
 //
 //	go run ./examples/nodes
 //
-// It needs the programs of PostgreSQL (Debian: apt-get install postgresql) and versitygw
-// (go install github.com/versity/versitygw/cmd/versitygw@v1.8.0). Everything lies in a temporary directory, on loopback, and
-// the database has no standby: docs/scaling.md tells how nodes are set up to outlive a machine.
+// It needs the programs of PostgreSQL (Debian: apt-get install postgresql) and versitygw (go install
+// github.com/versity/versitygw/cmd/versitygw@v1.8.0). Everything lies in a temporary directory, on loopback, and the
+// database has no standby: docs/scaling.md tells how nodes are set up to outlive a machine.
 package main
 
 import (
@@ -52,7 +52,8 @@ func run(ctx context.Context, l net.Listener, out io.Writer) (err error) {
 
 	fmt.Fprintln(out, "building imagegend")
 	program := filepath.Join(dir, "imagegend")
-	if said, err := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "github.com/imagegend/imagegend/cmd/imagegend").CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program,
+		"github.com/imagegend/imagegend/cmd/imagegend").CombinedOutput(); err != nil {
 		return fmt.Errorf("imagegend does not build: %w\n%s", err, said)
 	}
 	database, err := startDatabase(ctx, started, dir)
@@ -74,7 +75,8 @@ func run(ctx context.Context, l net.Listener, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "curl %s/api/v1/images/generations -H 'Authorization: Bearer %s' --json '{\"model\":\"fake-1\",\"prompt\":\"a fox in the snow\"}'\n", c.base, key)
+	fmt.Fprintf(out,
+		"curl %s/api/v1/images/generations -H 'Authorization: Bearer %s' --json '{\"model\":\"fake-1\",\"prompt\":\"a fox in the snow\"}'\n", c.base, key)
 
 	server, ended := &http.Server{Handler: balance(c.addresses)}, make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()

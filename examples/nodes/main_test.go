@@ -39,7 +39,8 @@ func TestNodes(t *testing.T) {
 		if !lines.Scan() {
 			t.Fatal(lines.Err())
 		}
-		parts = regexp.MustCompile(`^curl (\S+) -H 'Authorization: (Bearer \S+)' --json '(.+)'$`).FindStringSubmatch(lines.Text())
+		parts = regexp.MustCompile(`^curl (\S+) -H 'Authorization: (Bearer \S+)' --json '(.+)'$`).
+			FindStringSubmatch(lines.Text())
 	}
 	for range 2 * nodes {
 		request, err := http.NewRequestWithContext(t.Context(), "POST", parts[1], strings.NewReader(parts[3]))

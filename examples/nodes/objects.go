@@ -29,8 +29,10 @@ func startObjects(ctx context.Context, started *processes, dir string) (url stri
 	if err != nil {
 		return "", err
 	}
-	server := exec.Command(program, "--access", accessKey, "--secret", secretKey, "--port", address, "--quiet", "posix", root)
-	return "s3://images?region=us-east-1&endpoint=http://" + address, started.start(ctx, "objects", dir, address, os.Interrupt, server)
+	server := exec.Command(program, "--access", accessKey, "--secret", secretKey, "--port", address, "--quiet", "posix",
+		root)
+	return "s3://images?region=us-east-1&endpoint=http://" + address, started.start(ctx, "objects", dir, address,
+		os.Interrupt, server)
 }
 
 // versitygw is the program: in PATH, or where go install puts it.

@@ -1,4 +1,4 @@
-// Payments grants credits for payments: it is told of each by a webhook that is signed as Stripe signs them, and asks an
+// Payments grants credits for payments: it learns of each by a webhook that is signed as Stripe signs them, and asks an
 // imagegend to grant what was paid for.
 //
 //	imagegend serve --ops-addr 127.0.0.1:9090 --ops-admin …
@@ -10,6 +10,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"log"
 	"net/http"
 	"os"
@@ -19,7 +20,8 @@ import (
 )
 
 func main() {
-	service, err := admin.New(cmp.Or(os.Getenv("IMAGEGEND_OPS_URL"), "http://127.0.0.1:9090"), os.Getenv("IMAGEGEND_OPS_KEY"), nil)
+	service, err := admin.New(cmp.Or(os.Getenv("IMAGEGEND_OPS_URL"), "http://127.0.0.1:9090"),
+		os.Getenv("IMAGEGEND_OPS_KEY"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -27,8 +29,12 @@ func main() {
 	if secret == "" {
 		log.Fatal("the secret by which webhooks are signed is wanted in $WEBHOOK_SECRET")
 	}
+	grant := func(ctx context.Context, g admin.Grant) (admin.Granted, error) {
+		return admin.GrantCredits.Do(ctx, service, g)
+	}
 	mux := http.NewServeMux()
-	mux.Handle("POST /webhook", &webhook{grant: service.Grant, secret: []byte(secret), now: time.Now})
-	server := http.Server{Addr: cmp.Or(os.Getenv("ADDR"), "127.0.0.1:8090"), Handler: mux, ReadTimeout: 10 * time.Second}
+	mux.Handle("POST /webhook", &webhook{grant: grant, secret: []byte(secret), now: time.Now})
+	server := http.Server{Addr: cmp.Or(os.Getenv("ADDR"), "127.0.0.1:8090"), Handler: mux,
+		ReadTimeout: 10 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }

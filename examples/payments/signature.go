@@ -15,8 +15,8 @@ const tolerance = 5 * time.Minute
 
 var errSignature = errors.New("the signature does not do")
 
-// verify checks a header "t=1700000000,v1=hex,v1=hex": one of the signatures must be the HMAC-SHA256 of the time, a point
-// and the payload. There are two while the secret is changed.
+// verify checks a header "t=1700000000,v1=hex,v1=hex": one of the signatures must be the HMAC-SHA256 of the time, a
+// point and the payload. There are two while the secret is changed.
 func verify(header string, payload, secret []byte, now time.Time) error {
 	var at string
 	var signatures [][]byte

@@ -17,9 +17,9 @@ import (
 // maxEvent is more bytes than any event has.
 const maxEvent = 64 << 10
 
-// webhook is told of payments.
+// webhook receives payments.
 type webhook struct {
-	grant  func(ctx context.Context, key string, g admin.Grant) (admin.Granted, error)
+	grant  func(ctx context.Context, g admin.Grant) (admin.Granted, error)
 	secret []byte
 	now    func() time.Time
 }
@@ -36,8 +36,8 @@ type event struct {
 	} `json:"data"`
 }
 
-// ServeHTTP grants what an event says was paid for. An event may be delivered many times: the grant goes by its identifier,
-// and is made once. A status of 500 has it delivered again.
+// ServeHTTP grants what an event says was paid for. An event may be delivered many times: the grant goes by its
+// identifier, and is made once. A status of 500 has it delivered again.
 func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvent))
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var e event
 	if err := json.Unmarshal(payload, &e); err != nil || e.ID == "" {
-		http.Error(w, "this is no event", http.StatusBadRequest)
+		http.Error(w, "this is not an event", http.StatusBadRequest)
 		return
 	}
 	paid := e.Data.Object
@@ -62,20 +62,21 @@ func (h *webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the metadata do not say how many credits", http.StatusBadRequest)
 		return
 	}
-	h.credit(r.Context(), w, e.ID, admin.Grant{User: paid.Metadata["user"], Credits: imagegen.Credits(credits)})
+	h.credit(r.Context(), w, admin.Grant{User: paid.Metadata["user"], Credits: imagegen.Credits(credits), Ref: e.ID})
 }
 
-func (h *webhook) credit(ctx context.Context, w http.ResponseWriter, id string, g admin.Grant) {
-	granted, err := h.grant(ctx, id, g)
+func (h *webhook) credit(ctx context.Context, w http.ResponseWriter, g admin.Grant) {
+	granted, err := h.grant(ctx, g)
 	refused, ok := errors.AsType[*admin.Error](err)
 	switch {
 	case err == nil:
-		log.Printf("event %s: %d credits for %s, balance %d, repeated %v", id, g.Credits, g.User, granted.Balance, granted.Repeated)
+		log.Printf("event %s: %d credits for %s, balance %d, repeated %v", g.Ref, g.Credits, g.User, granted.Balance,
+			granted.Repeated)
 	case ok && !refused.Temporary(): // it would be refused again: somebody must look
-		log.Printf("event %s: %d credits for %s were PAID AND NOT GRANTED: %v", id, g.Credits, g.User, err)
+		log.Printf("event %s: %d credits for %s were PAID AND NOT GRANTED: %v", g.Ref, g.Credits, g.User, err)
 		http.Error(w, "the credits were not granted", http.StatusUnprocessableEntity)
 	default:
-		log.Printf("event %s: %v", id, err)
+		log.Printf("event %s: %v", g.Ref, err)
 		http.Error(w, "try again", http.StatusInternalServerError)
 	}
 }

@@ -64,22 +64,26 @@ func TestWebhook(t *testing.T) {
 		fails           error
 		status, grants  int
 	}{
-		"paid":             {paid, sign("secret", paid, at), nil, http.StatusOK, 1},
-		"not signed":       {paid, "", nil, http.StatusUnauthorized, 0},
-		"not paid":         {payload("checkout.session.completed", "unpaid", "100"), "", nil, http.StatusOK, 0},
-		"something else":   {payload("charge.refunded", "paid", "100"), "", nil, http.StatusOK, 0},
-		"no amount":        {payload("checkout.session.completed", "paid", ""), "", nil, http.StatusBadRequest, 0},
-		"no such user":     {paid, sign("secret", paid, at), &admin.Error{Status: 404}, http.StatusUnprocessableEntity, 1},
-		"service down":     {paid, sign("secret", paid, at), errors.New("connection refused"), http.StatusInternalServerError, 1},
-		"service at fault": {paid, sign("secret", paid, at), &admin.Error{Status: 503}, http.StatusInternalServerError, 1},
+		"paid":           {paid, sign("secret", paid, at), nil, http.StatusOK, 1},
+		"not signed":     {paid, "", nil, http.StatusUnauthorized, 0},
+		"not paid":       {payload("checkout.session.completed", "unpaid", "100"), "", nil, http.StatusOK, 0},
+		"something else": {payload("charge.refunded", "paid", "100"), "", nil, http.StatusOK, 0},
+		"no amount":      {payload("checkout.session.completed", "paid", ""), "", nil, http.StatusBadRequest, 0},
+		"no such user": {paid, sign("secret", paid, at), &admin.Error{Status: 404}, http.StatusUnprocessableEntity,
+			1},
+		"service down": {paid, sign("secret", paid, at), errors.New("connection refused"),
+			http.StatusInternalServerError, 1},
+		"service at fault": {paid, sign("secret", paid, at), &admin.Error{Status: 503}, http.StatusInternalServerError,
+			1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			grants := 0
-			h := &webhook{secret: []byte("secret"), now: func() time.Time { return at }, grant: func(_ context.Context, key string, g admin.Grant) (admin.Granted, error) {
+			h := &webhook{secret: []byte("secret"), now: func() time.Time {
+				return at
+			}, grant: func(_ context.Context, g admin.Grant) (admin.Granted, error) {
 				grants++
-				is.Equal(key, "evt_1")
-				is.Equal(g, admin.Grant{User: "alice", Credits: 100})
+				is.Equal(g, admin.Grant{User: "alice", Credits: 100, Ref: "evt_1"})
 				return admin.Granted{}, c.fails
 			}}
 			r := httptest.NewRequest(http.MethodPost, "/webhook", strings.NewReader(c.payload))

@@ -40,7 +40,8 @@ func (stripes) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Se
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		colour, known := colours[strings.TrimSpace(r.Prompt)]
 		if !known {
-			yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "no such colour"})
+			yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassInvalid,
+				Message: "no such colour"})
 			return
 		}
 		for range r.N {
@@ -77,12 +78,13 @@ func run(ctx context.Context, out io.Writer) error {
 	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
-		Models: []engine.Model{{ID: "stripes-1", Provider: stripes{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 3}}},
+		Models: []engine.Model{{ID: "stripes-1", Provider: stripes{},
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 3}}},
 	})
 	if err != nil {
 		return err
 	}
-	if err := service.Start(ctx); err != nil {
+	if err := service.Start(); err != nil {
 		return err
 	}
 	defer service.Stop(ctx)
@@ -90,7 +92,8 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for _, prompt := range []string{"red", "purple"} {
-		result, err := service.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "stripes-1", Prompt: prompt, N: 2})
+		result, err := service.As("alice").Generate(ctx, imagegen.GenerateRequest{Model: "stripes-1", Prompt: prompt,
+			N: 2})
 		if err != nil {
 			fmt.Fprintf(out, "%s: %v\n", prompt, err)
 			continue

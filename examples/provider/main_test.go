@@ -11,7 +11,7 @@ func Example() {
 	main()
 	// Output:
 	// red: 2 images, 6 credits left
-	// purple: generationFailed: the images could not be generated; the credits were returned; try again
+	// purple: generationFailed: the provider cannot make these images as they are asked for; the credits were returned; change the request
 	// balance: 6
 }
 

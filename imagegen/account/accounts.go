@@ -28,16 +28,20 @@ func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Account
 	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
 }
 
-// CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around
-// it. accountType is 1 to 64 letters A-Z, digits and underscores; lower-case letters become
-// upper-case; "" means DefaultAccountType. ErrInvalidRequest: one of the two is not valid, or the
-// name is taken; the error is then also an ErrExists.
+// CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around it, and does not
+// have the form of an identifier ([imagegen.IsIdentifier]). accountType is 1 to 64 letters A-Z, digits and underscores;
+// lower-case letters become upper-case; "" means DefaultAccountType. ErrInvalidRequest: one of the two is not valid, or
+// the name is taken; the error is then also an ErrExists.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
 	now := a.now()
 	accountType, err := parseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
 	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
 	if err := errors.Join(checkName("user", name), err); err != nil {
 		return imagegen.User{}, err
+	}
+	if imagegen.IsIdentifier(name) {
+		return imagegen.User{},
+			imagegen.Invalid("%q has the form of an identifier, and a name may not; choose another name", name)
 	}
 	if err := a.store.CreateUser(ctx, u); err != nil {
 		return imagegen.User{}, imagegen.ToUserError(err)
@@ -57,6 +61,18 @@ func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, 
 	return u, imagegen.ToUserError(err)
 }
 
+// TrailTarget returns what s stands for where the audit trail is filtered by target: the identifier of the
+// user whose name s is, else s itself. An identifier stands for itself, even if a user has it as a name.
+func (a *Accounts) TrailTarget(ctx context.Context, s string) string {
+	if _, err := a.store.User(ctx, imagegen.UserID(s)); err == nil || imagegen.IsIdentifier(s) {
+		return s
+	}
+	if u, err := a.store.UserByName(ctx, s); err == nil {
+		return string(u.ID)
+	}
+	return s
+}
+
 // Users lists all users in the order of their names.
 func (a *Accounts) Users(ctx context.Context) ([]imagegen.User, error) {
 	us, err := a.store.Users(ctx)
@@ -69,7 +85,8 @@ func (a *Accounts) Users(ctx context.Context) ([]imagegen.User, error) {
 func (a *Accounts) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
 	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
 	if q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
-		return imagegen.UserPage{}, imagegen.Invalid("limit must be from 1 to %d; got %d", imagegen.MaxPageSize, q.Limit)
+		return imagegen.UserPage{}, imagegen.Invalid("limit must be from 1 to %d; got %d", imagegen.MaxPageSize,
+			q.Limit)
 	}
 	if i, ok := a.store.(imagegen.Inspector); ok {
 		p, err := i.UserPage(ctx, q)
@@ -133,7 +150,8 @@ func parseAccountType(s string) (string, error) {
 
 func checkName(what, name string) error {
 	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
-	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unprintable) {
+	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name ||
+		strings.ContainsFunc(name, unprintable) {
 		return imagegen.Invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %.40q", what, name)
 	}
 	return nil

@@ -30,13 +30,15 @@ const (
 // need not exist in the store. name may be empty; otherwise the rules of CreateUser apply, but
 // several keys may have the same name. expires zero means never. ErrInvalidRequest: the user or the
 // name is not valid, or the expiry is in the past or after the year 2262.
-func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time) (imagegen.Secret, imagegen.Key, error) {
+func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string,
+	expires time.Time) (imagegen.Secret, imagegen.Key, error) {
 	return a.MintLimitedKey(ctx, u, name, expires, imagegen.KeyLimits{})
 }
 
 // MintLimitedKey is MintKey for a key with limits. ErrInvalidRequest: also if a limit is
 // out of range.
-func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
+func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time,
+	l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	now := a.now()
 	if err := checkExpiry(expires, now); err != nil {
 		return "", imagegen.Key{}, err
@@ -68,7 +70,8 @@ func checkExpiry(expires, now time.Time) error {
 	case !expires.After(now):
 		return imagegen.Invalid("the key would have expired at %s already", expires.UTC().Format(time.RFC3339))
 	case expires.After(latest):
-		return imagegen.Invalid("an expiry at %s is too late to be kept; name none, and the key never expires", expires.UTC().Format(time.RFC3339))
+		return imagegen.Invalid("an expiry at %s is too late to be kept; name none, and the key never expires",
+			expires.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -85,46 +88,55 @@ func (a *Accounts) RevokeKey(ctx context.Context, id imagegen.KeyID) (imagegen.K
 	return k, imagegen.ToUserError(err)
 }
 
-// LimitKey replaces the limits of a key; the zero KeyLimits removes them. The new limits take
+// SetKeyLimits replaces the limits of a key; the zero KeyLimits removes them. The new limits take
 // effect at once, and what the key has already used counts against them. ErrNotFound.
 // ErrInvalidRequest: a limit is out of range.
-func (a *Accounts) LimitKey(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
+func (a *Accounts) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.KeyLimits) (imagegen.Key, error) {
 	k, err := a.store.SetKeyLimits(ctx, id, l)
 	return k, imagegen.ToUserError(err)
 }
 
-// Authenticate returns the key that belongs to a raw key. ErrMissingKey: raw is empty.
+// Authenticate returns the key that belongs to a raw key, and its user. ErrMissingKey: raw is empty.
 // ErrInvalidKey: the key is malformed, unknown or revoked, or its user is disabled.
 // ErrExpiredKey: it has expired.
-func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, error) {
+func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, imagegen.User, error) {
 	if raw == "" {
-		return imagegen.Key{}, imagegen.ErrMissingKey
+		return imagegen.Key{}, imagegen.User{}, imagegen.ErrMissingKey
 	}
 	if !wellFormed(raw, keyLive) {
-		return imagegen.Key{}, imagegen.ErrInvalidKey
+		return imagegen.Key{}, imagegen.User{}, imagegen.ErrInvalidKey
 	}
-	k, err := a.KeyByHash(ctx, sha256.Sum256([]byte(raw)))
+	k, u, err := a.usable(ctx, sha256.Sum256([]byte(raw)))
 	if err == nil {
 		a.used.touch(k.ID, a.now())
 	}
-	return k, err
+	return k, u, err
 }
 
 // KeyByHash returns the key with that hash if it can be used now. Its errors are those of
 // Authenticate. Unlike Authenticate, it does not count as a use of the key.
 func (a *Accounts) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
-	k, err := a.store.KeyByHash(ctx, hash)
+	k, _, err := a.usable(ctx, hash)
+	return k, err
+}
+
+// usable is KeyByHash with the user of the key.
+func (a *Accounts) usable(ctx context.Context, hash [32]byte) (k imagegen.Key, u imagegen.User, err error) {
+	k, err = a.store.KeyByHash(ctx, hash)
 	if errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.Key{}, imagegen.ErrInvalidKey
+		return imagegen.Key{}, u, imagegen.ErrInvalidKey
 	}
 	if err != nil {
-		return imagegen.Key{}, imagegen.ToUserError(err)
+		return imagegen.Key{}, u, imagegen.ToUserError(err)
 	}
-	u, err := a.store.User(ctx, k.User)
-	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.Key{}, imagegen.ToUserError(err)
+	u, err = a.store.User(ctx, k.User)
+	if errors.Is(err, imagegen.ErrNotFound) { // an embedder's own
+		u, err = imagegen.User{ID: k.User, AccountType: imagegen.DefaultAccountType}, nil
 	}
-	return k, k.Refuses(u, a.now())
+	if err != nil {
+		return imagegen.Key{}, imagegen.User{}, imagegen.ToUserError(err)
+	}
+	return k, u, k.CheckUsable(u, a.now())
 }
 
 func newRawKey(prefix string) string {
@@ -175,7 +187,7 @@ func (u *keyUse) touch(id imagegen.KeyID, now time.Time) {
 	u.last[id] = now
 }
 
-func (u *keyUse) take() map[imagegen.KeyID]time.Time {
+func (u *keyUse) takeUsed() map[imagegen.KeyID]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	last := u.last
@@ -183,6 +195,6 @@ func (u *keyUse) take() map[imagegen.KeyID]time.Time {
 	return last
 }
 
-// KeysUsed returns the keys that were used since the previous call of KeysUsed, and when each was
+// TakeUsedKeys returns the keys that were used since the previous call of TakeUsedKeys, and when each was
 // last used. The engine calls it, to store those times.
-func (a *Accounts) KeysUsed() map[imagegen.KeyID]time.Time { return a.used.take() }
+func (a *Accounts) TakeUsedKeys() map[imagegen.KeyID]time.Time { return a.used.takeUsed() }

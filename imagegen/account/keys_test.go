@@ -36,7 +36,8 @@ func TestMistypedKeyIsMalformed(t *testing.T) {
 }
 
 func FuzzKey(f *testing.F) {
-	for _, s := range []string{"", "img_live_", newRawKey(keyLive), strings.Repeat("0", 58), "img_live_" + strings.Repeat("\xff", 49)} {
+	for _, s := range []string{"", "img_live_", newRawKey(keyLive), strings.Repeat("0", 58), "img_live_" +
+		strings.Repeat("\xff", 49)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -64,17 +64,18 @@ type LoginStore interface {
 	SignIn(ctx context.Context, hash [32]byte) (SignIn, error)
 	// SignIns lists the user's sign-ins, oldest first.
 	SignIns(ctx context.Context, u imagegen.UserID) ([]SignIn, error)
-	// TouchSignIn records when a sign-in was last used. A crash may lose it. It succeeds
-	// if there is no such sign-in.
+	// TouchSignIn records when a sign-in was last used. A crash may lose it. A time that is
+	// earlier than the recorded one changes nothing, unless that one is later than the store's
+	// clock can have written. It succeeds if there is no such sign-in.
 	TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error
 	// ConfirmSignIn records when the user of a sign-in last proved who they are. ErrNotFound.
 	ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time) error
 	// EndSignIns ends the sign-ins of the user that have the given hashes, or all of them
 	// without hashes. It succeeds if there are none.
 	EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error
-	// EndSignInsBefore ends the sign-ins of all users that were last used before seen, or
-	// created before created.
-	EndSignInsBefore(ctx context.Context, seen, created time.Time) error
+	// EndSignInsAged ends the sign-ins of all users that were last used at least idle ago, or
+	// created at least whole ago, by the store's clock: see [imagegen.Timekeeper].
+	EndSignInsAged(ctx context.Context, idle, whole time.Duration) error
 
 	// CreateInvitation adds an invitation and removes an earlier one for the same user.
 	CreateInvitation(ctx context.Context, i Invitation) error
@@ -83,6 +84,19 @@ type LoginStore interface {
 	// TakeInvitation returns an invitation and removes it. Of several concurrent calls
 	// exactly one succeeds. ErrNotFound as for Invitation.
 	TakeInvitation(ctx context.Context, hash [32]byte, now time.Time) (Invitation, error)
+
+	// Secret returns 256 random bits that are the same for every program on this store, and stay
+	// the same: the first call makes them. The console seals with them what browsers carry.
+	Secret(ctx context.Context) ([32]byte, error)
+	// Mark keeps keys until a time, for limits that several programs share and for what works
+	// once. In one transaction it passes change the time until which each of the keys is kept
+	// (zero: it is not, or no longer at now), and stores the times as change leaves them if that
+	// returns true. A time that is not after now removes its key. Each key is named once.
+	//
+	// change may be called more than once, and on another goroutine; only its last call counts,
+	// so it must not add to what it captures. If it returns false, Mark only reads. What the last
+	// second brought may be lost in a crash. Unlike other writes, it is not idempotent.
+	Mark(ctx context.Context, now time.Time, keys [][32]byte, change func(until []time.Time) bool) error
 
 	// CreatePasskey adds a passkey. Repeating it succeeds. ErrExists: this or another user has
 	// another passkey with its identifier.

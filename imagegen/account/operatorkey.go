@@ -14,15 +14,19 @@ type Scope string
 
 // The scopes.
 const (
-	ScopeRead    Scope = "read"    // see users, keys, credits, generations without their prompts, the audit trail and the state of the service
-	ScopeUsers   Scope = "users"   // create, change, suspend and disable users; make, limit and revoke their API keys
+	// see users, keys, credits, generations without their prompts, the audit trail and the state of the service
+	ScopeRead    Scope = "read"
+	ScopeUsers   Scope = "users"   // create, change, suspend and disable users
+	ScopeKeys    Scope = "keys"    // make, limit and revoke API keys of users, and so read and spend as any user
 	ScopeCredits Scope = "credits" // grant credits and take them back
 	ScopeData    Scope = "data"    // read prompts, erase generations, settle disputes, audit, back up
 	ScopeAll     Scope = "all"     // everything, including what no other scope allows
 )
 
 // ScopeNames lists every scope.
-func ScopeNames() []Scope { return []Scope{ScopeRead, ScopeUsers, ScopeCredits, ScopeData, ScopeAll} }
+func ScopeNames() []Scope {
+	return []Scope{ScopeRead, ScopeUsers, ScopeKeys, ScopeCredits, ScopeData, ScopeAll}
+}
 
 // Scopes is a list of scopes separated by commas, such as "credits,read".
 type Scopes string
@@ -69,9 +73,10 @@ type OperatorKey struct {
 	RevokedAt time.Time // zero: not revoked
 }
 
-// refuses returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it can.
-func (k OperatorKey) refuses(at time.Time) error {
-	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.Refuses(imagegen.User{}, at)
+// checkUsable returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it
+// can.
+func (k OperatorKey) checkUsable(at time.Time) error {
+	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.CheckUsable(imagegen.User{}, at)
 }
 
 // OperatorKeyStore keeps operator keys: only their hashes, never the keys. It is

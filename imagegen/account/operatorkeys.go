@@ -31,15 +31,16 @@ func NewOperatorKeys(store OperatorKeyStore, ids *imagegen.IDs, now func() time.
 // for: 1 to 255 bytes of printable text without space around it. scopes are values of [Scope], at
 // least one. expires zero means never. ErrInvalidRequest: the name or a scope is not valid, or the
 // expiry is in the past or after the year 2262.
-func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string, expires time.Time) (imagegen.Secret, OperatorKey, error) {
+func (o *OperatorKeys) Mint(ctx context.Context, name string, scopes []string,
+	expires time.Time) (imagegen.Secret, OperatorKey, error) {
 	now := o.now()
 	may, err := parseScopes(scopes)
 	if err := errors.Join(checkName("key", name), err, checkExpiry(expires, now)); err != nil {
 		return "", OperatorKey{}, err
 	}
 	raw := newRawKey(keyOps)
-	k := OperatorKey{ID: o.ids.OperatorKey(now), Name: name, Prefix: raw[:len(keyOps)+keyDisplay], Hash: sha256.Sum256([]byte(raw)),
-		Scopes: may, CreatedAt: now, ExpiresAt: expires}
+	k := OperatorKey{ID: o.ids.OperatorKey(now), Name: name, Prefix: raw[:len(keyOps)+keyDisplay],
+		Hash: sha256.Sum256([]byte(raw)), Scopes: may, CreatedAt: now, ExpiresAt: expires}
 	if err := o.store.CreateOperatorKey(ctx, k); err != nil {
 		return "", OperatorKey{}, imagegen.ToUserError(err)
 	}
@@ -71,5 +72,5 @@ func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, err
 	case err != nil:
 		return OperatorKey{}, imagegen.ToUserError(err)
 	}
-	return k, k.refuses(o.now())
+	return k, k.checkUsable(o.now())
 }

@@ -27,7 +27,8 @@ func TestOperatorKeys(t *testing.T) {
 	got, err := keys.Verify(ctx, raw.Reveal())
 	is.NoErr(err)
 	is.Equal(got, k)
-	for _, wrong := range []string{"", raw.Reveal() + "x", raw.Reveal()[:20], strings.Replace(raw.Reveal(), "ops", "live", 1), "img_ops_" + strings.Repeat("0", 49)} {
+	for _, wrong := range []string{"", raw.Reveal() + "x", raw.Reveal()[:20], strings.Replace(raw.Reveal(), "ops",
+		"live", 1), "img_ops_" + strings.Repeat("0", 49)} {
 		_, err := keys.Verify(ctx, wrong)
 		is.True(errors.Is(err, imagegen.ErrInvalidKey))
 	}
@@ -45,7 +46,8 @@ func TestOperatorKeys(t *testing.T) {
 		name    string
 		scopes  []string
 		expires time.Time
-	}{{"", []string{"read"}, time.Time{}}, {"k", nil, time.Time{}}, {"k", []string{"reed"}, time.Time{}}, {"k", []string{"read"}, now}} {
+	}{{"", []string{"read"}, time.Time{}}, {"k", nil, time.Time{}}, {"k", []string{"reed"}, time.Time{}},
+		{"k", []string{"read"}, now}} {
 		_, _, err := keys.Mint(ctx, unfit.name, unfit.scopes, unfit.expires)
 		is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 	}
@@ -58,7 +60,8 @@ func TestScopes(t *testing.T) {
 	is := is.New(t)
 	for _, scope := range account.ScopeNames() {
 		is.True(account.Scopes("all").Allow(scope))
-		is.Equal(account.Scopes("credits,read").Allow(scope), scope == account.ScopeRead || scope == account.ScopeCredits)
+		is.Equal(account.Scopes("credits,read").Allow(scope), scope == account.ScopeRead ||
+			scope == account.ScopeCredits)
 		is.True(!account.Scopes("").Allow(scope))
 	}
 	is.True(!account.Scopes("read").Allow(""))

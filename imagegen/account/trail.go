@@ -135,7 +135,8 @@ type TrailStore interface {
 	Trail(ctx context.Context, q TrailQuery) (TrailPage, error)
 
 	// TidyTrail writes the counts that are due, and removes the rows that are older than
-	// before, oldest first; zero: it removes none. The hash of the last removed row stays, so
+	// before, oldest first; zero: it removes none. A row from before a confirmation of the clock
+	// is at least as old as that, even if its time is later. The hash of the last removed row stays, so
 	// that the chain can still be verified.
 	TidyTrail(ctx context.Context, before time.Time) error
 }

@@ -13,16 +13,18 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-	"github.com/matryer/is"
 )
 
 func TestNewRefuses(t *testing.T) {
 	is := is.New(t)
-	for _, base := range []string{"", "images.example.com", "ftp://x", "http://", "https://user:canary@x", "https://x?a=canary", "https://x#y", "https://x?", "https://x#", "http://[::1", ":"} {
+	for _, base := range []string{"", "images.example.com", "ftp://x", "http://", "https://user:canary@x",
+		"https://x?a=canary", "https://x#y", "https://x?", "https://x#", "http://[::1", ":"} {
 		_, err := client.New(base, "", nil)
 		is.True(err != nil && !strings.Contains(err.Error(), "canary"))
 	}
@@ -49,22 +51,26 @@ func isInternal(err error) bool {
 	return ok && e.Code == imagegen.CodeInternal && e.Err != nil
 }
 
-// What the interface does not offer is refused, rather than answered with something else.
+// The client refuses what the interface does not offer.
 func TestFavouritesAreRefused(t *testing.T) {
 	c := against(t, func(http.ResponseWriter, *http.Request) { t.Error("it was asked") })
 	_, err := c.Generations(t.Context(), imagegen.Query{Favourites: true})
 	is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))
 }
 
-// What is not an answer of this service is an error that says so.
+// An answer of another service is an error that says so.
 func TestAnswersOfAnotherService(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"HTML":        func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>") },
 		"bad gateway": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>", http.StatusBadGateway) },
-		"other JSON":  func(w http.ResponseWriter, _ *http.Request) { http.Error(w, `{"error":"no"}`, http.StatusNotFound) },
-		"nothing":     func(http.ResponseWriter, *http.Request) {},
-		"null":        func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "null") },
-		"an object":   func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"status":"ok","size":"auto"}`) },
+		"other JSON": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":"no"}`, http.StatusNotFound)
+		},
+		"nothing": func(http.ResponseWriter, *http.Request) {},
+		"null":    func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "null") },
+		"an object": func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, `{"status":"ok","size":"auto"}`)
+		},
 		"cut off": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 			io.WriteString(w, `{"a`)
@@ -96,9 +102,10 @@ func TestAnswersOfAnotherService(t *testing.T) {
 	}
 }
 
-// What a server says of when to ask again counts only if it can be a time.
+// A Retry-After counts only if it can be a time.
 func TestRetryAfter(t *testing.T) {
-	for sent, want := range map[string]time.Duration{"30": 30 * time.Second, "": 0, "-1": 0, "soon": 0, "9999999999999": 0} {
+	for sent, want := range map[string]time.Duration{"30": 30 * time.Second, "": 0, "-1": 0, "soon": 0,
+		"9999999999999": 0} {
 		is := is.New(t)
 		c := against(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", sent)
@@ -123,7 +130,9 @@ func TestNoServer(t *testing.T) {
 
 // The key goes to no other host, not even if the service says so.
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the redirect was followed") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("the redirect was followed")
+	}))
 	defer other.Close()
 	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer server.Close()
@@ -134,7 +143,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		_, err = c.Balance(t.Context())
 		is.True(isInternal(err))
 		is.True(strings.Contains(err.Error(), other.URL)) // so that one can tell what is wrong
-		_, err = c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{blob("x")}})
+		_, err = c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p",
+			References: []imagegen.Reference{blob("x")}})
 		is.True(isInternal(err))
 	}
 }
@@ -154,7 +164,10 @@ func TestWithoutKey(t *testing.T) {
 // The caller's context ends a call at any point, with its own error.
 func TestContextEnds(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
-		"before the answer": func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() },
+		"before the answer": func(_ http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		},
 		"within the answer": func(w http.ResponseWriter, r *http.Request) {
 			io.Copy(io.Discard, r.Body)
 			io.WriteString(w, `{"model":`)
@@ -213,13 +226,14 @@ func TestReferencesStream(t *testing.T) {
 		}
 		http.Error(w, `{"error":{"message":"enough","code":"overloaded"}}`, http.StatusServiceUnavailable)
 	})
-	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{
-		blob(make([]byte, 1<<20)),
-		opener(func() (io.ReadCloser, error) {
-			<-arrived
-			return noted{strings.NewReader("x"), closed}, nil
-		}),
-	}})
+	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p",
+		References: []imagegen.Reference{
+			blob(make([]byte, 1<<20)),
+			opener(func() (io.ReadCloser, error) {
+				<-arrived
+				return noted{strings.NewReader("x"), closed}, nil
+			}),
+		}})
 	is.True(errors.Is(err, imagegen.ErrOverloaded))
 	<-closed
 }
@@ -247,9 +261,10 @@ func TestReferenceNames(t *testing.T) {
 		http.Error(w, `{"error":{"message":"enough","code":"overloaded"}}`, http.StatusServiceUnavailable)
 	})
 	x := blob("x")
-	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", References: []imagegen.Reference{
-		file{x, "secret/place/fox.png"}, x, file{x, ""}, file{x, `a "狐".png`}, file{x, "\xff.png"},
-	}})
+	_, err := c.Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p",
+		References: []imagegen.Reference{
+			file{x, "secret/place/fox.png"}, x, file{x, ""}, file{x, `a "狐".png`}, file{x, "\xff.png"},
+		}})
 	is.True(errors.Is(err, imagegen.ErrOverloaded))
 	is.Equal(names, []string{"fox.png", "reference-2", "reference-3", `a "狐".png`, "?.png"})
 }
@@ -330,21 +345,25 @@ func TestWait(t *testing.T) {
 		prefer  string
 		took    time.Duration
 	}{
-		"it waits":              {0, []waited{{"queued", 15 * second, "Preference-Applied", "wait=15"}, {"succeeded", 3 * second, "Preference-Applied", "wait=15"}}, "wait=15", 18*second + 100*time.Millisecond},
-		"calls may not be long": {9 * second, []waited{{"queued", 4 * second, "Preference-Applied", "wait=4"}, {"failed", 0, "", ""}}, "wait=4", 4*second + 100*time.Millisecond},
-		"calls must be short":   {second, []waited{{"queued", 0, "", ""}, {"succeeded", 0, "", ""}}, "", 2 * second},
-		"it does not wait": {0, []waited{{"queued", 0, "Retry-After", "2"}, {"processing", 0, "Retry-After", "7"}, {"processing", 0, "", ""},
-			{"processing", 0, "Retry-After", "0"}, {"succeeded", 0, "", ""}}, "wait=15", 11*second + 100*time.Millisecond},
+		"it waits": {0, []waited{{"queued", 15 * second, "Preference-Applied", "wait=15"},
+			{"succeeded", 3 * second, "Preference-Applied", "wait=15"}}, "wait=15", 18*second + 100*time.Millisecond},
+		"calls may not be long": {9 * second, []waited{{"queued", 4 * second, "Preference-Applied", "wait=4"},
+			{"failed", 0, "", ""}}, "wait=4", 4*second + 100*time.Millisecond},
+		"calls must be short": {second, []waited{{"queued", 0, "", ""}, {"succeeded", 0, "", ""}}, "", 2 * second},
+		"it does not wait": {0, []waited{{"queued", 0, "Retry-After", "2"}, {"processing", 0, "Retry-After", "7"},
+			{"processing", 0, "", ""}, {"processing", 0, "Retry-After", "0"}, {"succeeded", 0, "", ""}}, "wait=15",
+			11*second + 100*time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
 				asked := 0
-				s, err := client.New("http://x", "", &client.Options{HTTP: &http.Client{Timeout: c.limit, Transport: roundTrip(func(r *http.Request) *http.Response {
-					is.Equal(r.Header.Get("Prefer"), c.prefer)
-					asked++
-					return c.answers[asked-1].answer(r)
-				})}})
+				s, err := client.New("http://x", "", &client.Options{HTTP: &http.Client{Timeout: c.limit,
+					Transport: roundTrip(func(r *http.Request) *http.Response {
+						is.Equal(r.Header.Get("Prefer"), c.prefer)
+						asked++
+						return c.answers[asked-1].answer(r)
+					})}})
 				is.NoErr(err)
 				began := time.Now()
 				g, err := s.Wait(t.Context(), "gen_1")

@@ -14,7 +14,7 @@ import (
 func (c *Client) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
 	path := wire.CancelPath(imagegen.GenerationID(url.PathEscape(string(id))))
 	var body wire.Generation
-	if _, err := c.ask(ctx, http.MethodPost, path, nil, &body); err != nil {
+	if _, err := c.readWithHeader(ctx, http.MethodPost, path, nil, &body); err != nil {
 		return imagegen.Generation{}, err
 	}
 	g, err := body.Value()

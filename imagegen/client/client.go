@@ -10,7 +10,7 @@
 //	})
 //
 // Each method makes one HTTP request. Values and errors are those of the service in process, except for
-// what the HTTP interface does not transfer: favourites cannot be listed, and GenerateRequest.Shown and
+// what the HTTP interface does not transfer: favourites cannot be listed, and GenerateRequest.OnProgress and
 // Joining have no effect. In addition, Client.Wait waits for the end of a generation as long as necessary.
 package client
 
@@ -57,7 +57,8 @@ type Options struct {
 // not connect.
 func New(baseURL, key string, o *Options) (*Client, error) {
 	u, err := url.Parse(baseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(baseURL, "?#") {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(baseURL, "?#") {
 		return nil, errors.New("client: the base URL must be such as https://images.example.com, without user, query and fragment")
 	}
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -92,7 +93,8 @@ func patientTransport() *http.Transport {
 // caller closes, or the error that the answer is. The error of ctx comes first, as [imagegen.Service]
 // promises. A redirect is an error. A body that can be sent only once waits for the service's consent, at
 // most a second with the default transport, so that a refusal costs no upload.
-func (c *Client) do(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+func (c *Client) do(ctx context.Context, method, path string, header http.Header,
+	body io.Reader) (*http.Response, error) {
 	r, err := newRequest(ctx, method, c.base+path, header, body)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	return answer, nil
 }
 
-func newRequest(ctx context.Context, method, address string, header http.Header, body io.Reader) (*http.Request, error) {
+func newRequest(ctx context.Context, method, address string, header http.Header,
+	body io.Reader) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, address, body)
 	if err != nil {
 		return nil, unreachable(err)

@@ -9,26 +9,36 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-	"github.com/matryer/is"
 )
 
 func TestOverHTTP(t *testing.T) {
-	imagegentest.Service(t, func(t *testing.T) imagegentest.Fixture {
-		e := imagegentest.Start(t)
-		server := httptest.NewServer(httpapi.NewHandler(e.Engine, httpapi.Options{}))
-		t.Cleanup(server.Close)
-		as := func(u imagegen.UserID) imagegen.Service {
-			c, err := client.New(server.URL, e.Key(t, u), nil)
-			is.New(t).NoErr(err)
-			return c
-		}
-		return imagegentest.Fixture{Alice: as(imagegentest.Alice), Bob: as(imagegentest.Bob)}
+	imagegentest.Service(t, func(t *testing.T) imagegentest.Fixture { return overHTTP(t, imagegentest.Start(t)) })
+}
+
+func TestPricesOverHTTP(t *testing.T) {
+	imagegentest.Prices(t, func(t *testing.T) imagegentest.Fixture {
+		return overHTTP(t, imagegentest.Start(t, func(c *engine.Config) {
+			c.Models = []engine.Model{imagegentest.Priced()}
+		}))
 	})
+}
+
+func overHTTP(t *testing.T, e imagegentest.Running) imagegentest.Fixture {
+	server := httptest.NewServer(httpapi.NewHandler(e.Engine, httpapi.Options{}))
+	t.Cleanup(server.Close)
+	as := func(u imagegen.UserID) imagegen.Service {
+		c, err := client.New(server.URL, e.Key(t, u), nil)
+		is.New(t).NoErr(err)
+		return c
+	}
+	return imagegentest.Fixture{Alice: as(imagegentest.Alice), Bob: as(imagegentest.Bob)}
 }
 
 // The same with a service that leads to its object store for images.
@@ -60,6 +70,8 @@ type linked struct {
 	url   string
 	links sync.Map // path → imagegen.ImageKey
 }
+
+var _ imagegen.ImageLinker = (*linked)(nil)
 
 func (l *linked) Link(_ context.Context, k imagegen.ImageKey, _ string, _ time.Duration) (string, error) {
 	path := "/" + rand.Text()

@@ -22,8 +22,9 @@ func errorOf(answer *http.Response) error {
 	var body wire.ErrorBody
 	err := json.NewDecoder(io.LimitReader(answer.Body, maxErrorBody)).Decode(&body)
 	if err != nil || body.Error.Code == "" {
-		return &imagegen.Error{Code: imagegen.CodeInternal, Message: "the answer is not one of this service: is the base URL right?",
-			Err: fmt.Errorf("%s %s: %s%s", answer.Request.Method, answer.Request.URL.Redacted(), answer.Status, redirection(answer))}
+		return &imagegen.Error{Code: imagegen.CodeInternal,
+			Message: "the answer is not one of this service: is the base URL right?", Err: fmt.Errorf("%s %s: %s%s",
+				answer.Request.Method, answer.Request.URL.Redacted(), answer.Status, redirection(answer))}
 	}
 	generation := wire.GenerationAt(answer.Header.Get("Location"))
 	return &imagegen.Error{
@@ -57,5 +58,6 @@ func replayed(h http.Header) bool { return h.Get("Idempotent-Replayed") == "true
 // unreachable is the error if no answer came: the request may have been carried out all the same.
 func unreachable(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInternal,
-		Message: "no answer came from the service; where credits are at stake, ask again with the same idempotency key", Err: err}
+		Message: "no answer came from the service; where credits are at stake, ask again with the same idempotency key",
+		Err:     err}
 }

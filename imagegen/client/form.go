@@ -17,7 +17,8 @@ import (
 // streamForm returns a body that a goroutine writes while it is being sent. The goroutine ends when
 // all is written or the body is closed, which package http does in any case. If a reference fails,
 // stop is called with that error, so that it is returned and not what it does to the request.
-func streamForm(ctx context.Context, q imagegen.GenerateRequest, stop context.CancelCauseFunc) (contentType string, body io.Reader) {
+func streamForm(ctx context.Context, q imagegen.GenerateRequest, stop context.CancelCauseFunc) (contentType string,
+	body io.Reader) {
 	from, to := io.Pipe()
 	form := multipart.NewWriter(to)
 	go func() {
@@ -44,13 +45,17 @@ func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateR
 	if r.Async {
 		fields = append(fields, [2]string{"async", "true"})
 	}
+	if r.MaxCredits != 0 {
+		fields = append(fields, [2]string{"max_credits", strconv.FormatInt(int64(r.MaxCredits), 10)})
+	}
 	for _, f := range append(fields, optionFields(r.Options)...) {
 		if err := form.WriteField(f[0], f[1]); err != nil {
 			return err
 		}
 	}
 	for i, reference := range q.References {
-		f := file{reference, "reference_image", fmt.Sprintf("reference image %d", i+1), fmt.Sprintf("reference-%d", i+1)}
+		f := file{reference, "reference_image", fmt.Sprintf("reference image %d", i+1), fmt.Sprintf("reference-%d",
+			i+1)}
 		if err := f.write(ctx, form); err != nil {
 			return err
 		}
@@ -106,10 +111,10 @@ func (f file) write(ctx context.Context, form *multipart.Writer) error {
 	return err
 }
 
-// name is the file name to send, by which the service calls the file in messages: that of the
-// reference, if it has one as an *os.File has, without its directories, which are private.
+// name is the file name to send, by which the service calls the file in messages: that of a
+// reference that is a Namer, without its directories, which are private.
 func (f file) name() string {
-	file, ok := f.Reference.(interface{ Name() string })
+	file, ok := f.Reference.(imagegen.Namer)
 	if !ok || file.Name() == "" {
 		return f.unnamed
 	}

@@ -20,10 +20,12 @@ import (
 // error that has a code.
 func FuzzAnswers(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status uint16, retryAfter, location, body string) {
-		c, err := client.New("https://images.example.com", "", &client.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
-			return &http.Response{StatusCode: int(status), Header: http.Header{"Retry-After": {retryAfter}, "Location": {location}},
-				Body: io.NopCloser(strings.NewReader(body)), Request: r}
-		})}})
+		c, err := client.New("https://images.example.com", "",
+			&client.Options{HTTP: &http.Client{Transport: roundTrip(func(r *http.Request) *http.Response {
+				return &http.Response{StatusCode: int(status), Header: http.Header{"Retry-After": {retryAfter},
+					"Location": {location}},
+					Body: io.NopCloser(strings.NewReader(body)), Request: r}
+			})}})
 		is.New(t).NoErr(err)
 		for name, call := range calls {
 			switch object, err := call(t.Context(), c); {

@@ -14,8 +14,8 @@ import (
 )
 
 // Generate implements [imagegen.Service]. References are sent while they are read; none is held
-// in memory as a whole. If a reference has a method Name() string, as an *os.File has, the base of
-// that name is sent too, and messages mention it. Joining has no effect, since the service decides:
+// in memory as a whole. If a reference is an [imagegen.Namer], the base of its name is sent
+// too, and messages mention it. Joining has no effect, since the service decides:
 // it joins a call without an IdempotencyKey to an equal call of the same API key that hung up
 // without its answer, until 10 minutes after the end of that generation.
 func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
@@ -70,7 +70,8 @@ func (c *Client) sendJSON(ctx context.Context, path, idempotencyKey string, sent
 	return c.post(ctx, path, idempotencyKey, "application/json", bytes.NewReader(body))
 }
 
-func (c *Client) post(ctx context.Context, path, idempotencyKey, contentType string, body io.Reader) (*http.Response, error) {
+func (c *Client) post(ctx context.Context, path, idempotencyKey, contentType string,
+	body io.Reader) (*http.Response, error) {
 	h := http.Header{"Content-Type": {contentType}}
 	if idempotencyKey != "" {
 		h.Set("Idempotency-Key", idempotencyKey)

@@ -43,7 +43,8 @@ func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 
 // getImage reads an image, also if the service leads to where it is stored: there without the key, and
 // without If-Match, since a store has tags of its own. stored reports whether it was read there.
-func (c *Client) getImage(ctx context.Context, path string, header http.Header) (answer *http.Response, stored bool, err error) {
+func (c *Client) getImage(ctx context.Context, path string, header http.Header) (answer *http.Response, stored bool,
+	err error) {
 	r, err := newRequest(ctx, http.MethodGet, c.base+path, header, nil)
 	if err != nil {
 		return nil, false, err
@@ -64,8 +65,9 @@ func (c *Client) getImage(ctx context.Context, path string, header http.Header) 
 	there, err := c.send(r)
 	if err == nil && there.StatusCode >= 300 {
 		defer finish(there)
-		err = &imagegen.Error{Code: imagegen.CodeInternal, Message: "the image could not be read from where the service stores it; try again",
-			Err: fmt.Errorf("%s: %s", to.Host, there.Status)} // not the address, which lets anybody read the image
+		err = &imagegen.Error{Code: imagegen.CodeInternal,
+			Message: "the image could not be read from where the service stores it; try again",
+			Err:     fmt.Errorf("%s: %s", to.Host, there.Status)} // not the address, which lets anybody read the image
 	}
 	return there, true, err
 }
@@ -101,7 +103,7 @@ func (r *remoteImage) Read(p []byte) (int, error) {
 	case len(p) == 0:
 		return 0, nil
 	}
-	if err := r.ask(); err != nil {
+	if err := r.requestRest(); err != nil {
 		return 0, err
 	}
 	n, err := r.body.Read(p[:min(int64(len(p)), r.size-r.at)])
@@ -113,9 +115,9 @@ func (r *remoteImage) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask requests the bytes from r.at on, unless the body is already there. If-Match makes sure that they
+// requestRest requests the bytes from r.at on, unless the body is already there. If-Match makes sure that they
 // belong to the same image.
-func (r *remoteImage) ask() error {
+func (r *remoteImage) requestRest() error {
 	if r.body != nil && r.bodyAt == r.at {
 		return nil
 	}

@@ -98,9 +98,11 @@ func (c *Client) patience() time.Duration {
 
 // poll reads a generation once, after a wait for its end if the service does that. again is the time until
 // it should be asked again; 0: at once, since it has waited.
-func (c *Client) poll(ctx context.Context, id imagegen.GenerationID, wait time.Duration) (g imagegen.Generation, again time.Duration, err error) {
+func (c *Client) poll(ctx context.Context, id imagegen.GenerationID,
+	wait time.Duration) (g imagegen.Generation, again time.Duration, err error) {
 	var body wire.Generation
-	header, err := c.ask(ctx, http.MethodGet, wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
+	header, err := c.readWithHeader(ctx, http.MethodGet,
+		wire.GenerationPath(imagegen.GenerationID(url.PathEscape(string(id)))), preferring(wait), &body)
 	if err != nil {
 		return g, 0, err
 	}
@@ -126,12 +128,13 @@ func preferring(wait time.Duration) http.Header {
 
 // read reads the body at a path.
 func (c *Client) read(ctx context.Context, path string, body wire.Body) error {
-	_, err := c.ask(ctx, http.MethodGet, path, nil, body)
+	_, err := c.readWithHeader(ctx, http.MethodGet, path, nil, body)
 	return err
 }
 
-// ask sends a request without a body and reads the body of the answer. It returns the answer's header.
-func (c *Client) ask(ctx context.Context, method, path string, asked http.Header, body wire.Body) (http.Header, error) {
+// readWithHeader sends a request without a body and reads the body of the answer. It returns the answer's header.
+func (c *Client) readWithHeader(ctx context.Context, method, path string, asked http.Header,
+	body wire.Body) (http.Header, error) {
 	answer, err := c.do(ctx, method, path, asked, nil)
 	if err != nil {
 		return nil, err
@@ -158,5 +161,6 @@ func unreadable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "the answer was cut off or is not one of this service", Err: err}
+	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "the answer was cut off or is not one of this service",
+		Err: err}
 }

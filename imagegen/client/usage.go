@@ -10,8 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 )
 
-// Quote implements [imagegen.Service]. It sends only the number of references, and no mask: so it does not
-// check whether the model takes a mask.
+// Quote implements [imagegen.Service]. It sends only the number of references, and whether there is a mask.
 func (c *Client) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
 	if err := sendable(q); err != nil {
 		return imagegen.Quote{}, err

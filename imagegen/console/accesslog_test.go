@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// Each request has its line, which leads to who asked and what it was about, and holds no link.
+// Each request has a line in the log that names user and generation, and holds no link.
 func TestAccessLog(t *testing.T) {
 	var log bytes.Buffer
 	s := open(t, func(c *console.Config) {
@@ -28,7 +28,8 @@ func TestAccessLog(t *testing.T) {
 	g, err := s.As(alice.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a canary"})
 	s.is.NoErr(err)
 	link := s.invite(s.newcomer("bob"), account.RoleUser)
-	for _, path := range []string{"generations/" + string(g.ID), "images/" + string(g.Images[0].ID), link, "nowhere/secret", ""} {
+	for _, path := range []string{"generations/" + string(g.ID), "images/" + string(g.Images[0].ID), link,
+		"nowhere/secret", ""} {
 		alice.get(path, "X-Forwarded-For", "203.0.113.9")
 	}
 	alice.get("generations/"+string(g.ID)+"/live?seen=queued", "HX-Request", "true") // asks again and again
@@ -63,7 +64,8 @@ func TestAccessLog(t *testing.T) {
 		"GET /console/playground" + near,
 		"GET /console/account 192.0.2.1  ",
 	}, got), "")
-	for _, secret := range []string{"canary", "secret", strings.TrimPrefix(link, "invitation/"), string(g.Images[0].ID)} {
+	for _, secret := range []string{"canary", "secret", strings.TrimPrefix(link, "invitation/"),
+		string(g.Images[0].ID)} {
 		s.is.True(!strings.Contains(log.String(), secret))
 	}
 }

@@ -34,7 +34,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	a := here.get("account")
 	s.is.True(a.has("Sign out everywhere else"))
 	s.is.Equal(strings.Count(a.body, `name="signin"`), 3)
-	s.is.True(a.has(`Sign out<span class="unseen"> of Unknown browser</span></button>`)) // which one, to whom sees no table
+	s.is.True(a.has(`Sign out<span class="unseen"> of Unknown browser</span></button>`)) // screen readers say which one
 	s.is.True(a.has("A browser is signed out after 30 minutes without use, and after 12 hours in any case."))
 
 	_, id, _ := strings.Cut(a.body, `name="signin" value="`)
@@ -48,7 +48,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	}
 	s.is.Equal(in, 2)
 
-	// Another user's sign-in is none of one's own.
+	// A user cannot end another user's sign-in.
 	a = bob.post("account/signins/end", "signin", id[:64])
 	s.is.True(bob.follow(a).has("It is signed out already."))
 
@@ -112,12 +112,13 @@ func TestChangePasswordKeepsTheRole(t *testing.T) {
 	s.is.Equal(l.ChangedAt, s.clock.Now())
 }
 
-// Who finds a browser open cannot guess the password there either.
+// Somebody who finds a browser open cannot guess the password on the account page either.
 func TestChangePasswordLimit(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	try := func(present string) answer {
-		return v.post("account/password", "present", present, "password", "a quite different one", "again", "a quite different one")
+		return v.post("account/password", "present", present, "password", "a quite different one", "again",
+			"a quite different one")
 	}
 	for range 5 {
 		s.is.True(try("guess").has("This is not your present password."))

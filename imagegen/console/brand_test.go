@@ -9,15 +9,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/console"
 )
 
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><circle r="2"/></svg>`
 
 var branded = regexp.MustCompile(`"(/console/brand/[^"]+)"`)
 
-// Every page has the name, the logo and the colour of whoever offers the service.
+// Every page has the name, the logo and the colour of the operator.
 func TestBrand(t *testing.T) {
 	s := open(t, func(c *console.Config) {
 		c.Brand = console.Brand{Name: "Atelier <Nord>", Logo: []byte(drawing), Accent: "#0a7d5a"}
@@ -31,17 +32,20 @@ func TestBrand(t *testing.T) {
 	files := branded.FindAllStringSubmatch(s.visitor().get("signin").body, -1)
 	s.is.True(len(files) >= 3)
 	for _, f := range files {
-		a := s.visitor().get(f[1]) // also of who is not signed in
+		a := s.visitor().get(f[1]) // nobody is signed in
 		s.is.Equal(a.StatusCode, http.StatusOK)
 		s.is.Equal(a.Header.Get("Cache-Control"), "public, max-age=31536000, immutable")
 		s.is.Equal(a.Header.Get("X-Content-Type-Options"), "nosniff")
-		s.is.Equal(a.Header.Get("Content-Security-Policy"), "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
+		s.is.Equal(a.Header.Get("Content-Security-Policy"),
+			"default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
 		logo := strings.HasSuffix(f[1], ".svg")
 		s.is.Equal(a.body == drawing, logo)
-		s.is.Equal(a.Header.Get("Content-Type"), map[bool]string{true: "image/svg+xml", false: "text/css; charset=utf-8"}[logo])
+		s.is.Equal(a.Header.Get("Content-Type"), map[bool]string{true: "image/svg+xml",
+			false: "text/css; charset=utf-8"}[logo])
 	}
 	version := strings.Split(files[0][1], "/")[3]
-	for _, path := range []string{"brand/" + version + "/logo.png", "brand/0000000000000000/logo.svg", "brand/" + version + "/%2e%2e"} {
+	for _, path := range []string{"brand/" + version + "/logo.png", "brand/0000000000000000/logo.svg", "brand/" +
+		version + "/%2e%2e"} {
 		s.is.Equal(v.get(path).StatusCode, http.StatusNotFound)
 	}
 }
@@ -58,15 +62,17 @@ func TestBrandWithAPNG(t *testing.T) {
 	s.is.Equal(a.body, b.String())
 }
 
-// All that is wrong with a brand is told at once, by its fields.
+// An error names every field of a brand that is wrong.
 func TestBrandRefused(t *testing.T) {
 	is := is.New(t)
-	_, err := console.New(console.Config{Brand: console.Brand{Name: " x", Logo: []byte("<svg><script/></svg>"), Accent: "green"}})
+	_, err := console.New(console.Config{Brand: console.Brand{Name: " x", Logo: []byte("<svg/>"), Accent: "green"}})
 	is.True(err != nil)
-	for _, wrong := range []string{"Config.Brand.Name: ", "Accent: the accent is a colour", "Logo: it has <script>"} {
+	for _, wrong := range []string{"Config.Brand.Name: ", "Accent: the accent is a colour",
+		"Logo: its <svg> lacks xmlns"} {
 		is.True(strings.Contains(err.Error(), wrong))
 	}
-	for name, fine := range map[string]bool{"": true, "Ätelier 北": true, strings.Repeat("ä", 40): true, strings.Repeat("ä", 41): false, "a\nb": false, "a\xff": false} {
+	for name, fine := range map[string]bool{"": true, "Ätelier 北": true, strings.Repeat("ä", 40): true,
+		strings.Repeat("ä", 41): false, "a\nb": false, "a\xff": false} {
 		is.Equal(console.Brand{Name: name}.Check() == nil, fine)
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// What waits has a button to cancel it, which works without scripts; what runs has none, and nobody else's.
+// A generation that waits has a button to cancel it, which works without scripts. One that runs has none, and nobody
+// can cancel another user's.
 func TestCancel(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -36,7 +37,7 @@ func TestCancel(t *testing.T) {
 	alice.reaches(first.ID, imagegen.StatusSucceeded)
 }
 
-// Each image is on the page as soon as it is there, and the places of the others are kept.
+// The page shows each image as soon as it exists, and keeps places for the others.
 func TestImagesAppearOneByOne(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")

@@ -15,11 +15,11 @@ const nothingDone = "Nothing has been done yet."
 // confirm sends the form that waits with a password.
 func (v *visitor) confirm(path string, a answer, password string) answer {
 	v.Helper()
-	return v.post(path, append(a.kept(), "confirm_password", password)...)
+	return v.post(path, append(a.hiddenFields(), "confirm_password", password)...)
 }
 
-// What lasts is asked about again five minutes after the sign-in; what was entered is kept, and done once the
-// password is right.
+// Five minutes after the sign-in, an action of consequence asks for the password. The form keeps what was entered, and
+// the action happens once the password is right.
 func TestConfirm(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -27,12 +27,12 @@ func TestConfirm(t *testing.T) {
 	a := v.post("keys", "name", `"scripts" & <more>`, "life", "30")
 	s.is.Equal(a.StatusCode, http.StatusForbidden)
 	s.is.True(a.has(nothingDone, `action="/console/keys"`, `href="/console/keys">Cancel`))
-	s.is.Equal(cmp.Diff([]string{"life", "30", "name", `"scripts" & <more>`}, a.kept()), "")
+	s.is.Equal(cmp.Diff([]string{"life", "30", "name", `"scripts" & <more>`}, a.hiddenFields()), "")
 
 	wrong := v.confirm("keys", a, "not the password")
 	s.is.Equal(wrong.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(wrong.has(nothingDone, "This is not your present password.") && !wrong.has("not the password"))
-	s.is.Equal(cmp.Diff(a.kept(), wrong.kept()), "")
+	s.is.Equal(cmp.Diff(a.hiddenFields(), wrong.hiddenFields()), "")
 	s.is.True(v.confirm("keys", a, "").has("This is not your present password.")) // left empty, it is asked for again
 	ks, err := s.Accounts().Keys(t.Context(), v.user.ID)
 	s.is.NoErr(err)
@@ -47,10 +47,11 @@ func TestConfirm(t *testing.T) {
 	s.clock.Advance(5*time.Minute - time.Second)
 	s.is.True(v.post("keys", "name", "another", "life", "never").redirected() != "") // remembered
 	s.clock.Advance(time.Second)
-	s.is.Equal(v.post("keys", "name", "a third", "life", "never").StatusCode, http.StatusForbidden) // from the password on, not from the last use
+	// from the password on, not from the last use
+	s.is.Equal(v.post("keys", "name", "a third", "life", "never").StatusCode, http.StatusForbidden)
 }
 
-// One browser's confirmation is none of another's, and a clock that was put back confirms nothing.
+// A confirmation counts in one browser only, and not after the clock was put back.
 func TestConfirmInOneBrowser(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -63,7 +64,7 @@ func TestConfirmInOneBrowser(t *testing.T) {
 	s.is.Equal(other.post("keys", "name", "k", "life", "never").StatusCode, http.StatusForbidden)
 }
 
-// Who finds a browser open cannot guess the password there.
+// Somebody who finds a browser open cannot guess the password there.
 func TestConfirmLimit(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -75,19 +76,20 @@ func TestConfirmLimit(t *testing.T) {
 	s.is.True(v.confirm("keys", a, secret).has("Too many attempts. Try again in 60 seconds."))
 }
 
-// Who came by a link and has no password has nothing to be asked for; who has one is asked.
+// A user who came by a link is asked for the password, unless they have none.
 func TestConfirmAfterALink(t *testing.T) {
 	for password, want := range map[string]int{"": http.StatusSeeOther, hashed: http.StatusForbidden} {
 		s := open(t)
 		u := s.newcomer("alice")
-		s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: u.ID, Role: account.RoleUser, Password: password}))
+		s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: u.ID, Role: account.RoleUser,
+			Password: password}))
 		v := s.visitor()
 		s.is.Equal(v.post(s.entry(u)).redirected(), "/console/")
 		s.is.Equal(v.post("keys", "name", "k", "life", "never").StatusCode, want)
 	}
 }
 
-// Every form that gives something away or takes it asks, and has done nothing before.
+// Every form that gives something away or takes it asks for a confirmation first.
 func TestWhatIsConfirmed(t *testing.T) {
 	s := open(t)
 	v, alice := s.operator(), s.newcomer("alice")
@@ -103,6 +105,11 @@ func TestWhatIsConfirmed(t *testing.T) {
 		at + "/grants":                       {"credits", "5", "once", "x"},
 		at + "/revocations":                  {"credits", "5", "once", "y"},
 		at + "/disable":                      {},
+		at + "/type":                         {"type", "PRO"},
+		"system/clock":                       {},
+		"generations/x/erase":                {},
+		"keys/" + string(own.ID) + "/limits": {"limit_total", "1"},
+		at + "/keys/" + string(key.ID) + "/limits": {"limit_total", "1"},
 		"keys":                               {"name", "script", "life", "never"},
 		"keys/" + string(own.ID) + "/revoke": {},
 		at + "/keys/" + string(key.ID) + "/revoke": {},

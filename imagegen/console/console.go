@@ -1,24 +1,36 @@
 package console
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"path"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
-	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
-	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+	"github.com/imagegend/imagegend/imagegen/console/internal/brand"
+	"github.com/imagegend/imagegend/imagegen/console/internal/credits"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/gallery"
+	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
+	"github.com/imagegend/imagegend/imagegen/console/internal/operator"
+	"github.com/imagegend/imagegend/imagegen/console/internal/playground"
+	"github.com/imagegend/imagegend/imagegen/console/internal/seal"
+	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
+	"github.com/imagegend/imagegend/imagegen/console/internal/system"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
+
+// Money is the operator's, in which engine.Cost is counted.
+type Money struct {
+	Currency    string          // three letters, such as EUR; "": USD
+	CreditValue imagegen.Micros // what one credit is worth; 0: it is not known
+}
 
 // Config configures a [Console]. Engine, Ledger and Logins are required; the zero value of any other field means
 // the default that its comment names.
@@ -35,11 +47,11 @@ type Config struct {
 	// OperatorsNeedPasskey hides the operators' pages from operators without a passkey. It requires Passkeys.
 	OperatorsNeedPasskey bool
 
-	// Provider lets people sign in at an identity provider. nil: they sign in with passwords and links only.
-	Provider IdentityProvider
-	// Newcomers creates a user for everybody who signs in through Provider for the first time. Otherwise people
-	// first connect an existing user with the provider, on their account page.
-	Newcomers bool
+	// IdentityProvider lets people sign in at an identity provider. nil: they sign in with passwords and links only.
+	IdentityProvider IdentityProvider
+	// ProvisionUsers creates a user for everybody who signs in through IdentityProvider for the first time. Otherwise
+	// people first connect an existing user with the provider, on their account page.
+	ProvisionUsers bool
 
 	// Operations reports the state of the service to operators. nil: there is no page for it.
 	Operations Operations
@@ -47,6 +59,10 @@ type Config struct {
 	// History counts how upstreams answer, for the overview. It must also be an Observer of Engine. nil: the
 	// overview does not show upstreams.
 	History *History
+
+	// Money says what credits are worth, for the overview. Zero: it shows what images cost, if that is known, in USD,
+	// and not what they brought in.
+	Money Money
 
 	// OpenAI says that the OpenAI-compatible API is served on this host, under /v1. The playground then also shows
 	// requests for OpenAI's SDKs.
@@ -58,7 +74,7 @@ type Config struct {
 	// and host. "": those of each request.
 	BaseURL string
 	// Secure says that browsers reach the console over https only. Cookies are then marked Secure, and browsers are
-	// told to use only https for a year.
+	// made to use only https for a year.
 	Secure bool
 	// Brand is the name, the logo and the colour that the pages show.
 	Brand Brand
@@ -67,8 +83,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 
 	// Now returns the time by which sign-ins, links and confirmations expire. Deadlines of connections use the
-	// system's clock. nil: time.Now.
+	// system's clock. nil: Engine.Now, so that a leap of the clock ends no sign-in.
 	Now func() time.Time
+	age func(time.Time) time.Duration // how long ago a time was by Now
 	// Log gets a line for each request, and the errors for which users only see a general message. Neither passwords
 	// nor links are logged. nil: silent.
 	Log *slog.Logger
@@ -77,38 +94,11 @@ type Config struct {
 // DefaultPath is where the console is mounted if Config.Path is empty.
 const DefaultPath = "/console/"
 
-// answerTime is how long a browser may take to fetch a page or a file. Answers that take longer extend it as they go.
-const answerTime = 5 * time.Minute
-
-// limiterSize is how many names, and how many addresses, the limits on sign-ins remember.
-const limiterSize = 10_000
-
 // Console is the account area. It is safe for concurrent use and need not be closed.
 type Console struct {
-	// These are set by New and never change. Each is safe for concurrent use.
-	cfg       Config
-	mux       *http.ServeMux
-	guard     *http.CrossOriginProtection
-	templates map[string]*template.Template // by page: the name of its file without .html
-	passwords *password.Hasher
-	attempts  *limiter.Limiter // counts sign-ins by name and address
-	turns     *limiter.Turns   // lets one password at a time be hashed for a name or an address
-	brand     branding
-
-	// swept is when ended sign-ins were last removed, in Unix seconds: see sweep.
-	swept atomic.Int64
-	// changing is held while a login or an identity is read and then changed. Without it, of two changes that read
-	// the same login, the later one would undo the other. It orders the changes of this process only.
-	changing sync.Mutex
-
-	// What a browser is about to come back for, by a token that only it has.
-	authRequests   waiting[authRequest]
-	ceremonies     waiting[ceremony]
-	pendingActions waiting[pendingAction]
-
-	auditing  auditing
-	summaries summaries
-	unseen    unseenKeys
+	frame  *frame.Frame
+	signIn *signin.Pages
+	system *system.Pages
 }
 
 var _ http.Handler = (*Console)(nil)
@@ -117,50 +107,53 @@ var _ http.Handler = (*Console)(nil)
 // the configuration at once.
 func New(cfg Config) (*Console, error) {
 	cfg = cfg.withDefaults()
-	if err := cfg.check(); err != nil {
+	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	c := &Console{cfg: cfg, passwords: password.NewHasher(), attempts: limiter.New(limiterSize), turns: limiter.NewTurns(), brand: newBranding(cfg.Brand)}
+	sealer := seal.New(cfg.Logins)
+	c := &Console{system: &system.Pages{Money: system.Money(cfg.Money)}}
+	c.system.Money.Currency = cmp.Or(cfg.Money.Currency, "USD")
+	if cfg.Operations != nil {
+		c.system.Operations = operations{cfg.Operations}
+	}
+	if cfg.History != nil {
+		c.system.History = cfg.History.counts
+	}
+	pages := signin.Config{Passkeys: cfg.Passkeys, ProvisionUsers: cfg.ProvisionUsers}
+	if cfg.IdentityProvider != nil {
+		pages.IdentityProvider = provider{cfg.IdentityProvider}
+	}
+	c.signIn = signin.New(pages, cfg.Logins, sealer)
 	var err error
-	if c.templates, err = c.parseTemplates(); err != nil {
+	c.frame, err = frame.New(frame.Config{
+		Engine: cfg.Engine, Ledger: cfg.Ledger, Logins: cfg.Logins, OperatorsNeedPasskey: cfg.OperatorsNeedPasskey,
+		Root: cfg.Path, BaseURL: cfg.BaseURL, Secure: cfg.Secure, TrustedProxies: cfg.TrustedProxies,
+		Brand: brand.Brand(cfg.Brand), System: cfg.Operations != nil, OpenAI: cfg.OpenAI,
+		Now: cfg.Now, Age: cfg.age, Log: cfg.Log,
+	}, sealer, c.routes(), c.signIn.Templates(), operator.Templates, system.Templates, gallery.Templates,
+		playground.Templates, credits.Templates, keys.Templates)
+	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}
-	// A refused form is answered as any other page, with a line in the log.
-	c.guard = http.NewCrossOriginProtection()
-	c.guard.SetDenyHandler(c.handler(route{}, (*Console).crossOrigin))
-	c.mux = c.routes()
 	return c, nil
 }
 
-// ServeHTTP answers a request below Config.Path. It expects the whole path in the request's URL, so do not wrap it in
+// ServeHTTP answers a request below Config.Path, and redirects one for the root or for Config.Path without its last
+// slash to the console. It expects the whole path in the request's URL, so do not wrap it in
 // [http.StripPrefix]. A browser has five minutes to fetch a page or a file, and 30 seconds to send a form without
 // files. The server sets all other deadlines.
-func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c.secure(w.Header())
-	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
-		// A Content-Length may have stood beside the chunks, which net/http does not tell. If a proxy went by the
-		// length, the rest of this connection is not what it took for a request.
-		w.Header().Set("Connection", "close")
-	}
-	control := http.NewResponseController(w)
-	control.SetWriteDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one; net/http lifts it after the answer
-	if r.Body != http.NoBody {
-		// Also for routes that read no form: net/http reads the rest of a body before it answers.
-		control.SetReadDeadline(time.Now().Add(formTime))
-	}
-	// From here on all handlers see x; Console.handler relies on its type.
-	x := &loggingWriter{ResponseWriter: w, began: time.Now()}
-	defer c.logRequest(x, r) // also if the handler panics
-	c.guard.Handler(c.mux).ServeHTTP(x, r)
-}
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.frame.ServeHTTP(w, r) }
 
 // withDefaults fills in what has a default; Brand and BaseURL have theirs where they are used.
 func (cfg Config) withDefaults() Config {
 	if cfg.Path == "" {
 		cfg.Path = DefaultPath
 	}
-	if cfg.Now == nil {
-		cfg.Now = time.Now
+	if cfg.age = cfg.Engine.Age; cfg.Now == nil {
+		cfg.Now = cfg.Engine.Now
+	} else {
+		// The clock may have been set back.
+		cfg.age = func(at time.Time) time.Duration { return cfg.Now().Sub(at).Abs() }
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
@@ -168,8 +161,8 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// check says everything that is wrong, one line for each field.
-func (cfg Config) check() error {
+// validate says everything that is wrong, one line for each field.
+func (cfg Config) validate() error {
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -180,8 +173,10 @@ func (cfg Config) check() error {
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
 	require(cfg.Passkeys != nil || !cfg.OperatorsNeedPasskey, "Config.OperatorsNeedPasskey needs Config.Passkeys")
-	require(cfg.BaseURL == "" || origin(cfg.BaseURL) != "", "Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
-	require(mountable(cfg.Path), "Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
+	require(cfg.BaseURL == "" || frame.OriginOf(cfg.BaseURL) != "",
+		"Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
+	require(mountable(cfg.Path),
+		"Config.Path must begin and end with a slash and be plain, such as /console/; got %q", cfg.Path)
 	if err := cfg.Brand.Check(); err != nil {
 		errs = append(errs, fmt.Errorf("console: Config.Brand.%w", err))
 	}

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
-	"github.com/matryer/is"
 )
 
 func TestConfig(t *testing.T) {
@@ -22,7 +23,8 @@ func TestConfig(t *testing.T) {
 	for _, wrong := range []string{"Config.Engine", "Config.Ledger", "Config.Logins", `got "console"`} {
 		is.True(strings.Contains(err.Error(), wrong)) // all at once
 	}
-	for path, fine := range map[string]bool{"/": true, "/a/b/": true, "/a//b/": false, "/{a}/": false, "/a/../": false, "/a": false, "a/": false, "/a b/": false, "/ä/": false} {
+	for path, fine := range map[string]bool{"/": true, "/a/b/": true, "/a//b/": false, "/{a}/": false, "/a/../": false,
+		"/a": false, "a/": false, "/a b/": false, "/ä/": false} {
 		_, err := console.New(console.Config{Path: path})
 		is.Equal(!strings.Contains(err.Error(), "Config.Path"), fine)
 	}
@@ -58,7 +60,8 @@ func TestForms(t *testing.T) {
 		"name=" + strings.Repeat("a", 60<<10):    http.StatusUnprocessableEntity,
 		"name=a&name=b&password=x&colour=yellow": http.StatusUnprocessableEntity,
 	} {
-		a := v.do(http.MethodPost, "signin", strings.NewReader(body), "Content-Type", "application/x-www-form-urlencoded")
+		a := v.do(http.MethodPost, "signin", strings.NewReader(body), "Content-Type",
+			"application/x-www-form-urlencoded")
 		s.is.Equal(a.StatusCode, status)
 	}
 }
@@ -78,7 +81,8 @@ func (f faulty) SignIn(context.Context, [32]byte) (account.SignIn, error) {
 }
 
 func TestFaults(t *testing.T) {
-	for name, fault := range map[string]faulty{"an error": {err: errors.New("a fault in the store")}, "a panic": {panics: true}} {
+	for name, fault := range map[string]faulty{"an error": {err: errors.New("a fault in the store")},
+		"a panic": {panics: true}} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
 			s := open(t, func(c *console.Config) {

@@ -14,11 +14,13 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/console/internal/chart"
 )
 
 // generate asks for two images of a credit each.
 func (v *visitor) generate(prompt string) (imagegen.Result, error) {
-	return v.As(v.user.ID).Generate(v.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
+	return v.As(v.user.ID).Generate(v.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 2,
+		Size: imagegen.Size{Width: 16, Height: 16}})
 }
 
 var spaces = regexp.MustCompile(`\s+`)
@@ -52,7 +54,8 @@ func TestCreditsOfANewUser(t *testing.T) {
 	s := open(t)
 	a := s.signedIn("alice").get("credits")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("<h2>No credits yet</h2>", "nothing expires", "Nothing was spent in these 30 days.", "<strong>FREE</strong>"))
+	s.is.True(a.has("<h2>No credits yet</h2>", "nothing expires", "Nothing was spent in these 30 days.",
+		"<strong>FREE</strong>"))
 	s.is.True(!a.has(`id="ledger"`) && !a.has("<svg class=\"plot\""))
 }
 
@@ -74,7 +77,8 @@ func TestLots(t *testing.T) {
 	s.is.NoErr(s.DB.Settle(t.Context(), "a", 4))
 	s.is.NoErr(s.DB.Charge(t.Context(), imagegen.Charge{ID: "b", User: v.user.ID, Credits: 8}))
 	a := v.get("credits")
-	s.is.True(a.has("<strong>1,015</strong><small>credits to spend", "<strong>8</strong><small>held", "<strong>15</strong><small><time datetime=\"2101-01-02T03:04:05Z\""))
+	s.is.True(a.has("<strong>1,015</strong><small>credits to spend", "<strong>8</strong><small>held",
+		"<strong>15</strong><small><time datetime=\"2101-01-02T03:04:05Z\""))
 	moment := regexp.MustCompile(`\d+ \w+ \d{4}(, \d\d:\d\d UTC)?`)
 	var lots []string
 	for _, row := range a.table(lotsTable) {
@@ -116,7 +120,7 @@ func TestManyLots(t *testing.T) {
 	s.is.True(a.has("More follow when these are spent.", "<strong>51</strong>"))
 }
 
-// While all that there is is under way, nobody is told to ask for more.
+// The page does not suggest to ask for credits while all of them are held by work under way.
 func TestAllUnderWay(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -127,12 +131,13 @@ func TestAllUnderWay(t *testing.T) {
 	s.is.True(v.get("credits").has("<h2>No credits</h2>"))
 }
 
-// Each generation has one row: what it was charged, what came back, and why.
+// Each generation has one row, with the charge, the refund and its reason.
 func TestRowsOfGenerations(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 100)
-	for _, prompt := range []string{"a <fox>", "a hare [fake:images=1]", "a pig [fake:fail]", "a secret [fake:refuse]"} {
+	for _, prompt := range []string{"a <fox>", "a hare [fake:images=1]", "a pig [fake:fail]",
+		"a secret [fake:refuse]"} {
 		_, err := v.generate(prompt)
 		s.is.Equal(err != nil, strings.Contains(prompt, "fail") || strings.Contains(prompt, "refuse"))
 	}
@@ -147,7 +152,7 @@ func TestRowsOfGenerations(t *testing.T) {
 	s.is.Equal(len(rows), 5)
 	for i, want := range []string{
 		"Refunded | " + erased + " Charged 2, used 0, refunded 2. | 0 | 97 |",
-		"Refunded | a pig [fake:fail] Charged 2, used 0, refunded 2. The images could not be generated; the credits were returned; try again. | 0 | 97 |",
+		"Refunded | a pig [fake:fail] Charged 2, used 0, refunded 2. The provider cannot make these images as they are asked for; the credits were returned; change the request. | 0 | 97 |",
 		"Partly refunded | a hare [fake:images=1] Charged 2, used 1, refunded 1. The provider made 1 image fewer than was asked for. | −1 | 97 |",
 		"Spent | a <fox> 2 images of fake-1 in 1K at 1 credit each. | −2 | 98 |",
 		"Granted | | +100 | 100 |",
@@ -158,12 +163,13 @@ func TestRowsOfGenerations(t *testing.T) {
 	}
 }
 
-// A long prompt stands there with its beginning, in one line.
+// A row has the beginning of a long prompt, in one line.
 func TestLongPrompt(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 100)
-	for _, prompt := range []string{" fox \n\t " + strings.Repeat("狐", 76), "fox " + strings.Repeat("狐", 77), strings.Repeat("word ", 16) + "more"} {
+	for _, prompt := range []string{" fox \n\t " + strings.Repeat("狐", 76), "fox " + strings.Repeat("狐", 77),
+		strings.Repeat("word ", 16) + "more"} {
 		_, err := v.generate(prompt)
 		s.is.NoErr(err)
 	}
@@ -173,23 +179,25 @@ func TestLongPrompt(t *testing.T) {
 	s.is.True(strings.Contains(rows[2], "| fox "+strings.Repeat("狐", 76)+" 2 images"))
 }
 
-// What has not ended shows how far it is.
+// A generation that has not ended shows its status.
 func TestOpenCharge(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	s.Grant(t, v.user.ID, 100)
-	_, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox [fake:delay=1h]", Async: true})
+	_, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1",
+		Prompt: "a fox [fake:delay=1h]", Async: true})
 	s.is.NoErr(err)
 	rows := v.get("credits").table(ledgerTable)
 	s.is.Equal(len(rows), 2)
-	s.is.True(strings.Contains(rows[0], "[fake:delay=1h] queued") || strings.Contains(rows[0], "[fake:delay=1h] processing"))
+	s.is.True(strings.Contains(rows[0], "[fake:delay=1h] queued") ||
+		strings.Contains(rows[0], "[fake:delay=1h] processing"))
 }
 
 // book is a ledger in which some things were done by others.
 type book struct {
 	imagegen.CreditAdmin
 	entries []imagegen.Entry
-	days    []console.Day
+	days    []chart.Day
 	uses    []imagegen.Usage // by key and model
 	from    time.Time        // what was asked for
 	to      time.Time
@@ -228,7 +236,8 @@ func (b *book) Usage(_ context.Context, _ imagegen.UserID, q imagegen.UsageQuery
 		return b.uses, nil
 	}
 	for _, d := range b.days {
-		all = append(all, imagegen.Usage{Day: d.Date, UsageSums: imagegen.UsageSums{Charged: imagegen.Credits(d.Amount), Spent: imagegen.Credits(d.Amount)}})
+		all = append(all, imagegen.Usage{Day: d.Date, UsageSums: imagegen.UsageSums{Charged: imagegen.Credits(d.Amount),
+			Spent: imagegen.Credits(d.Amount)}})
 	}
 	return all, nil
 }
@@ -247,7 +256,8 @@ func withBook(t *testing.T) (*site, *book) {
 	}), b
 }
 
-// The other kinds of entries; and a charge that has the number of another's generation tells nothing of it.
+// A charge with the identifier of another user's generation shows nothing of it. The other kinds of entries have rows
+// too.
 func TestOtherEntries(t *testing.T) {
 	s, b := withBook(t)
 	v, bob := s.signedIn("alice"), s.signedIn("bob")
@@ -306,7 +316,7 @@ func TestPagesOfTheLedger(t *testing.T) {
 	}
 }
 
-// A generation is told once, wherever its charge and its settlement fall; what goes on meanwhile takes no
+// A generation has one row, no matter on which pages its charge and its settlement are. Entries made meanwhile take no
 // row from the next page.
 func TestPagesOfGenerations(t *testing.T) {
 	s := open(t)
@@ -319,27 +329,28 @@ func TestPagesOfGenerations(t *testing.T) {
 		}
 		v.generate(prompt)
 	}
-	_, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "open [fake:delay=1h]", Async: true})
+	_, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1",
+		Prompt: "open [fake:delay=1h]", Async: true})
 	s.is.NoErr(err)
-	var told []string
+	var names []string
 	for address, pages := "credits", 0; address != ""; pages++ {
 		s.is.True(pages < 3)
 		a := v.get(address)
 		rows := a.table(ledgerTable)
 		s.is.True(len(rows) <= 20)
 		for _, row := range rows {
-			told = append(told, regexp.MustCompile(`prompt \d\d|open|^Granted`).FindString(row))
+			names = append(names, regexp.MustCompile(`prompt \d\d|open|^Granted`).FindString(row))
 		}
 		if address = a.next(); address != "" {
 			v.generate("newer") // while the first page is looked at
 		}
 	}
-	s.is.Equal(len(told), 26)
-	s.is.Equal(told[0], "open")
-	for i, row := range told[1:25] {
-		s.is.Equal(row, fmt.Sprintf("prompt %02d", 23-i))
+	s.is.Equal(len(names), 26)
+	s.is.Equal(names[0], "open")
+	for i, name := range names[1:25] {
+		s.is.Equal(name, fmt.Sprintf("prompt %02d", 23-i))
 	}
-	s.is.Equal(told[25], "Granted")
+	s.is.Equal(names[25], "Granted")
 }
 
 func TestSpending(t *testing.T) {
@@ -351,19 +362,40 @@ func TestSpending(t *testing.T) {
 	s.is.True(a.has("Nothing was spent in these 30 days.", `href="/console/credits?days=365"`))
 	s.is.True(!a.has("<details>"))
 
-	b.days = []console.Day{{Date: today, Amount: 1}} // one
+	b.days = []chart.Day{{Date: today, Amount: 1}} // one
 	a = v.get("credits?days=nonsense")
-	s.is.True(a.has(`<span class="amount">1</span> credit in 30 days, most of them on ` + today.Format("2 Jan 2006") + ": 1."))
+	s.is.True(a.has(`<span class="amount">1</span> credit in 30 days, most of them on ` + today.Format("2 Jan 2006") +
+		": 1."))
 	s.is.Equal(a.table(daysTable), []string{today.Format("2 Jan 2006") + " | 1"})
 	s.is.Equal(strings.Count(a.body, `<rect class="bar"`), 1)
 
 	first := today.AddDate(0, 0, -89)
-	b.days = []console.Day{{Date: first, Amount: 1500}, {Date: first.AddDate(0, 0, 1), Amount: 20}, {Date: today, Amount: 1500}}
+	b.days = []chart.Day{{Date: first, Amount: 1500}, {Date: first.AddDate(0, 0, 1), Amount: 20},
+		{Date: today, Amount: 1500}}
 	a = v.get("credits?days=90")
 	s.is.True(b.from.Equal(first))
-	s.is.True(a.has(`<span class="amount">3,020</span> credits in 90 days, most of them on `+today.Format("2 Jan 2006")+": 1,500.", `aria-current="true">90 days</a>`))
+	s.is.True(a.has(`<span class="amount">3,020</span> credits in 90 days, most of them on `+today.Format("2 Jan 2006")+
+		": 1,500.", `aria-current="true">90 days</a>`))
 	s.is.Equal(a.table(daysTable), []string{
-		today.Format("2 Jan 2006") + " | 1,500", first.AddDate(0, 0, 1).Format("2 Jan 2006") + " | 20", first.Format("2 Jan 2006") + " | 1,500",
+		today.Format("2 Jan 2006") + " | 1,500", first.AddDate(0, 0, 1).Format("2 Jan 2006") + " | 20",
+		first.Format("2 Jan 2006") + " | 1,500",
 	})
 	s.is.True(a.has(`<title>` + first.Format("2 Jan 2006") + `: 1,500 credits</title>`))
+}
+
+// A page says how to get credits to a user who has none. An operator can grant them to themselves.
+func TestNoCredits(t *testing.T) {
+	s := open(t)
+	for name, v := range map[string]*visitor{"alice": s.signedIn("alice"), "olivia": s.operator()} {
+		for _, path := range []string{"playground", "credits"} {
+			a := v.get(path)
+			s.is.Equal(a.has("ask the operator of this service for some"), name == "alice")
+			s.is.Equal(a.has(`<a href="/console/users/usr_`, "grant yourself some"), name == "olivia")
+		}
+		tooFew := v.post("playground", "prompt", "a fox")
+		s.is.Equal(tooFew.has("This costs 1 credit, and there are 0 credits. Ask the operator for credits."),
+			name == "alice")
+		s.is.Equal(tooFew.has("This costs 1 credit, and there are 0 credits. Grant yourself credits."),
+			name == "olivia")
+	}
 }

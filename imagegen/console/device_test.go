@@ -20,7 +20,7 @@ func (v *visitor) device() (name, value string) {
 	return "", ""
 }
 
-// reopened is the same site after a restart: the store is there, what the console held is gone.
+// reopened is the same site after a restart: with its store, but a new console.
 func (s *site) reopened() {
 	s.Helper()
 	var err error
@@ -28,7 +28,7 @@ func (s *site) reopened() {
 	s.is.NoErr(err)
 }
 
-// guess fails at a name from many addresses until strangers are kept out.
+// guess tries wrong passwords for a name from many addresses, until strangers are refused.
 func (s *site) guess(name string) {
 	s.Helper()
 	stranger := s.visitor()
@@ -39,8 +39,8 @@ func (s *site) guess(name string) {
 	s.is.Equal(stranger.post("signin", "name", name, "password", secret).StatusCode, http.StatusTooManyRequests)
 }
 
-// Strangers who try a name keep its owner out of no browser that they have signed in in before, also after a
-// restart and from a new address.
+// Strangers who try a name cannot keep its owner out of a browser in which the owner has signed in before, not even
+// after a restart or from a new address.
 func TestKnownBrowser(t *testing.T) {
 	s := open(t)
 	s.user("olivia", account.RoleOperator)
@@ -52,13 +52,13 @@ func TestKnownBrowser(t *testing.T) {
 	s.guess("olivia")
 	s.is.Equal(v.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 
-	for range 5 { // whoever holds the cookie cannot guess without limit
+	for range 5 { // the holder of the cookie cannot guess without limit
 		s.is.True(v.post("signin", "name", "olivia", "password", "guess").has(wrong))
 	}
 	s.is.Equal(v.post("signin", "name", "olivia", "password", secret).StatusCode, http.StatusTooManyRequests)
 }
 
-// A cookie helps nobody but the one to whom it was given, with the password that it was given for.
+// A cookie is valid only for the user and the password for which it was set.
 func TestDeviceOfOthers(t *testing.T) {
 	for name, change := range map[string]func(s *site, v *visitor){
 		"forged": func(_ *site, v *visitor) {
@@ -85,7 +85,8 @@ func TestDeviceOfOthers(t *testing.T) {
 			u, err := s.Accounts().UserByName(s.Context(), "olivia")
 			s.is.NoErr(err)
 			other := strings.Replace(hashed, "nnBbZ5", "oooooo", 1)
-			s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: account.RoleUser, Password: other, ChangedAt: s.clock.Now()}))
+			s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: account.RoleUser,
+				Password: other, ChangedAt: s.clock.Now()}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +103,7 @@ func TestDeviceOfOthers(t *testing.T) {
 	}
 }
 
-// The cookie signs nobody in, and scripts do not see it.
+// The cookie signs nobody in, and scripts cannot read it.
 func TestDeviceCookie(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.Secure = true })
 	s.user("alice", account.RoleUser)
@@ -119,8 +120,8 @@ func TestDeviceCookie(t *testing.T) {
 	s.is.True(v.get("account").redirected() != "")
 }
 
-// A user is told of a password that they may not have set: at the first sign-in with it in a browser, by
-// the link that sets the next, and on the page of their account.
+// A user learns when their password was set, in case somebody else did it: at the first sign-in with it in a browser,
+// from the link that sets the next one, and on the account page.
 func TestTheUserIsToldOfAReset(t *testing.T) {
 	s := open(t)
 	u := s.user("alice", account.RoleUser)
@@ -141,16 +142,18 @@ func TestTheUserIsToldOfAReset(t *testing.T) {
 
 	owner := s.visitor()
 	owner.post(s.invite(u, account.RoleUser), "password", secret, "again", secret)
-	s.is.True(owner.get("account").has("The one before was set on "+s.clock.Now().Format("2 January 2006, 15:04 UTC"), "if that was not you, tell the operator"))
+	s.is.True(owner.get("account").has("The one before was set on "+s.clock.Now().Format("2 January 2006, 15:04 UTC"),
+		"if that was not you, tell the operator"))
 }
 
-// Links lead to where the service says it is, not to where a request says it went.
+// Links begin with the configured address, not with the host that a request names.
 func TestInvitationLinkBeginsWithTheBaseURL(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.BaseURL = "https://images.example.com/sub" })
 	u := s.user("alice", account.RoleUser)
 	v := s.operator()
 	a := v.do(http.MethodPost, "users/"+string(u.ID)+"/invitation", strings.NewReader("role=user&days=3"),
-		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "https://evil.example")
+		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin",
+		"https://evil.example")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("https://images.example.com/console/invitation/"))
 	s.is.True(!a.has("evil.example"))

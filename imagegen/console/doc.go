@@ -6,12 +6,13 @@
 //
 // # How it is built
 //
-// The table in routes.go has a line for each page and action, which says who may open it. Every request to one of
-// them becomes a page (page.go), which determines who is signed in, checks access, calls the handler and turns its
-// error into an answer. A handler reads a form (form.go), calls the engine, the ledger or the login store, and
-// either renders a template or redirects. Nearly every page has a file and a template of its own. The console
-// keeps only data in memory that is bounded and can be lost: counts of sign-ins, actions and sign-ins that a
-// browser has begun, a new key until it is shown, sums for the overview. Everything else is in the stores.
+// The pages are in rooms: packages below internal such as signin, operator and playground. The table in routes.go has a
+// line for each page and action, which says who may open it and which handler of which room answers. Every request to
+// one of them becomes a Page of package frame, which determines who is signed in, checks access, calls the handler and
+// turns its error into an answer. A handler reads a form, calls the engine, the ledger or the login store, and either
+// renders a template or redirects. Nearly every page has a file and a template of its own. Rooms depend on the frame,
+// which knows none of them. The console keeps only data in memory that is bounded and can be lost: how upstreams have
+// answered, and sums for the overview. Everything else is in the stores, or sealed in the browser.
 //
 // Pages are plain HTML that works without scripts. A script that requests part of a page, by htmx, gets a block of
 // the same template. Everything that a page needs is embedded: the browser loads nothing from another host, which

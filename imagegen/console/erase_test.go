@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Erasing asks first; then prompt and images are gone, for everybody, and the books keep the cost.
+// An erasure asks first, then removes prompt and images for everybody; the ledger keeps the cost.
 func TestErase(t *testing.T) {
 	s := openOver(t, func(c *engine.Config) { c.Thumbnails = true })
 	v := s.signedIn("alice")
@@ -25,7 +25,8 @@ func TestErase(t *testing.T) {
 	done := v.post(page + "/erase")
 	s.is.Equal(done.redirected(), "/console/generations")
 	s.is.True(v.follow(done).has("The generation is erased.", "No images yet"))
-	for _, path := range []string{page, page + "/live", page + "/erase", "images/" + image, "thumbnails/" + image, "playground?again=" + string(g.ID)} {
+	for _, path := range []string{page, page + "/live", page + "/erase", "images/" + image, "thumbnails/" + image,
+		"playground?again=" + string(g.ID)} {
 		s.is.Equal(v.get(path).StatusCode, http.StatusNotFound)
 	}
 	s.is.Equal(v.post(page+"/erase").StatusCode, http.StatusNotFound)
@@ -35,14 +36,15 @@ func TestErase(t *testing.T) {
 	s.is.True(v.get("credits").has("Spent"))
 }
 
-// What goes on is not erased, and says so.
+// A generation under way cannot be erased, and the page says so.
 func TestEraseWhatGoesOn(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
 	v := s.signedIn("alice")
 	v.grant(10)
 	id := v.begin("a fox", 1).ID
-	for _, a := range []answer{v.get("generations/" + string(id) + "/erase"), v.post("generations/" + string(id) + "/erase")} {
+	for _, a := range []answer{v.get("generations/" + string(id) + "/erase"), v.post("generations/" + string(id) +
+		"/erase")} {
 		s.is.Equal(a.StatusCode, http.StatusBadRequest)
 		s.is.True(a.has("This generation has not ended yet; it can be erased when it has."))
 	}
@@ -51,7 +53,7 @@ func TestEraseWhatGoesOn(t *testing.T) {
 	s.is.Equal(v.post("generations/"+string(id)+"/erase").redirected(), "/console/generations")
 }
 
-// What failed is shown after its prompt was forgotten, and every link to it has words.
+// A failed generation is shown even without its prompt, and every link to it has a text.
 func TestForgottenPrompt(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -59,9 +61,10 @@ func TestForgottenPrompt(t *testing.T) {
 	g := v.finish("a secret [fake:fail]", 1, imagegen.StatusFailed)
 	r, err := s.Record(t.Context(), g.ID)
 	s.is.NoErr(err)
-	_, err = s.DB.Update(t.Context(), r.Fence(), imagegen.Forget{})
+	_, err = s.DB.Update(t.Context(), r.Fence(), imagegen.ForgetChange{})
 	s.is.NoErr(err)
-	for _, path := range []string{"generations", "generations/" + string(g.ID), "generations/" + string(g.ID) + "/erase", "credits"} {
+	for _, path := range []string{"generations", "generations/" + string(g.ID), "generations/" + string(g.ID) +
+		"/erase", "credits"} {
 		a := v.get(path)
 		s.is.Equal(a.StatusCode, http.StatusOK)
 		s.is.True(a.has(">(prompt no longer kept)<") && !a.has("a secret"))

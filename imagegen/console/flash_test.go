@@ -6,13 +6,15 @@ import (
 	"testing"
 )
 
-// A message is shown once, as text, whatever somebody has put into the cookie.
+// A message is shown once, as text, even if somebody has changed the cookie.
 func TestFlash(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	for cookie, want := range map[string]string{
-		base64.RawURLEncoding.EncodeToString([]byte("done <b>")):                                  `<p class="flash success" role="status">done &lt;b&gt;</p>`,
-		base64.RawURLEncoding.EncodeToString([]byte("a\xffb")):                                    `role="status">ab</p>`,
+		base64.RawURLEncoding.EncodeToString(
+			[]byte("done <b>")): `<p class="flash success" role="status">done &lt;b&gt;</p>`,
+		base64.RawURLEncoding.EncodeToString(
+			[]byte("a\xffb")): `role="status">ab</p>`,
 		base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("x", 1000))):                   "xxx</p>",
 		base64.RawURLEncoding.EncodeToString([]byte(strings.Repeat("longer than it is set", 50))): "",
 		"no base64!": "",
@@ -26,7 +28,7 @@ func TestFlash(t *testing.T) {
 	}
 }
 
-// A long name does not make a message that browsers would not keep.
+// A long name does not make the cookie too large for browsers.
 func TestLongFlash(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")

@@ -13,7 +13,7 @@ import (
 	"github.com/matryer/is"
 )
 
-// Why a form could not be read is said in words for whoever sent it, and not in those of the network.
+// An unreadable form is answered with a message for users, not with the network's error.
 func TestFormThatCannotBeRead(t *testing.T) {
 	s := open(t)
 	cut := func(err error) io.Reader { return &failing{strings.NewReader("name=a"), err} }
@@ -22,8 +22,12 @@ func TestFormThatCannotBeRead(t *testing.T) {
 		body io.Reader
 		want string
 	}{
-		"too large": {strings.NewReader("name=" + strings.Repeat("a", 64<<10)), "The form is too large; shorten what you entered."},
-		"too slow":  {cut(fmt.Errorf("read tcp 10.0.0.1:80: %w", os.ErrDeadlineExceeded)), "The form came too slowly; send it again."},
+		"too large": {strings.NewReader("name=" + strings.Repeat("a", 64<<10)),
+			"The form is too large; shorten what you entered."},
+		"too slow": {cut(fmt.Errorf("read tcp 10.0.0.1:80: %w", os.ErrDeadlineExceeded)),
+			"The form came too slowly; send it again."},
+		"too many fields": {strings.NewReader("name=a" + strings.Repeat("&a", 100)),
+			"The form has more than 100 fields."},
 		"lost":      {cut(lost), "The form is malformed or ended early; send it again."},
 		"malformed": {strings.NewReader("name=%zz"), "The form is malformed or ended early; send it again."},
 	} {
@@ -41,6 +45,7 @@ func TestOptionalFields(t *testing.T) {
 	s := open(t)
 	v := s.operator()
 	s.is.True(v.get("keys").has(`<label for="f-day">Last day</label>`, `<label for="f-name">Name</label>`))
-	s.is.True(v.get("users/" + string(v.user.ID)).has(`<label for="f-expires">Last day <span class="optional">optional</span></label>`))
+	s.is.True(v.get("users/" + string(v.user.ID)).
+		has(`<label for="f-expires">Last day <span class="optional">optional</span></label>`))
 	s.is.True(s.visitor().get("signin").has(`<label for="f-password">Password</label>`))
 }

@@ -28,7 +28,7 @@ func (a answer) tile(id imagegen.GenerationID) string {
 	return inside
 }
 
-// Whoever has made nothing yet is told what to do next.
+// An empty gallery says what to do next.
 func TestEmptyGallery(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -37,7 +37,8 @@ func TestEmptyGallery(t *testing.T) {
 	s.is.True(a.has("No images yet", `href="/console/playground"`, `href="/console/keys"`))
 	s.is.True(!a.has("hx-get")) // there is nothing to ask for
 	for status, says := range map[imagegen.Status]string{imagegen.StatusQueued: "Nothing waits for its turn.",
-		imagegen.StatusProcessing: "Nothing is in the making.", imagegen.StatusFailed: "Nothing has failed.", imagegen.StatusSucceeded: "There is nothing on this page."} {
+		imagegen.StatusProcessing: "Nothing is in the making.", imagegen.StatusFailed: "Nothing has failed.",
+		imagegen.StatusSucceeded: "There is nothing on this page."} {
 		a := v.get("generations?status=" + string(status))
 		s.is.True(a.has(says, ">Show all</a>"))
 	}
@@ -59,21 +60,23 @@ func TestGallery(t *testing.T) {
 	s.is.True(strings.Contains(a.tile(several.ID), `<span class="unseen">Images: </span>2</span>`))
 	s.is.True(!strings.Contains(a.tile(one.ID), "Images: "))
 	s.is.True(!strings.Contains(a.tile(one.ID), "badge"))
-	s.is.True(strings.Contains(a.tile(partial.ID), `>1 of 3 came<span class="unseen">, the others were refunded</span></span>`))
+	s.is.True(strings.Contains(a.tile(partial.ID),
+		`>1 of 3 came<span class="unseen">, the others were refunded</span></span>`))
 	s.is.True(strings.Contains(a.tile(failed.ID), `<span class="badge failed">failed</span>`))
 	s.is.True(!strings.Contains(a.tile(failed.ID), "<img"))
 	s.is.True(!a.has("hx-get")) // all have ended
 	s.is.True(!a.has(`class="pager"`))
 
 	s.is.Equal(v.get("generations?status=failed").tiles(), []string{string(failed.ID)})
-	s.is.Equal(v.get("generations?status=succeeded").tiles(), []string{string(partial.ID), string(one.ID), string(several.ID)})
+	s.is.Equal(v.get("generations?status=succeeded").tiles(), []string{string(partial.ID), string(one.ID),
+		string(several.ID)})
 	s.is.Equal(len(v.get("generations?status=nonsense").tiles()), 4)
 	s.is.Equal(v.get("generations?after=nonsense").StatusCode, http.StatusBadRequest)
 }
 
 // Page by page, each generation is shown once.
 func TestPagesOfTheGallery(t *testing.T) {
-	s := openOver(t, func(c *engine.Config) { c.MaxRefusals = -1 })
+	s := openOver(t, func(c *engine.Config) { c.Limits.MaxRefusals = -1 })
 	v := s.signedIn("alice")
 	v.grant(100)
 	var want []string
@@ -99,15 +102,17 @@ func TestPagesOfTheGallery(t *testing.T) {
 	s.is.True(a.has("There is nothing on this page.", "Show all"))
 }
 
-// A gallery is its owner's, wherever it is opened.
+// A gallery shows only the generations of the user who opens it.
 func TestGalleryOfOthers(t *testing.T) {
 	s := open(t)
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
 	alice.grant(10)
 	bob.grant(10)
-	former, mine := alice.finish("a fox", 1, imagegen.StatusSucceeded), bob.finish("a hare", 1, imagegen.StatusSucceeded)
+	former, mine := alice.finish("a fox", 1, imagegen.StatusSucceeded),
+		bob.finish("a hare", 1, imagegen.StatusSucceeded)
 	later := alice.finish("an owl", 1, imagegen.StatusSucceeded)
-	for _, path := range []string{"generations", "generations?status=succeeded", "generations?after=" + string(later.ID)} {
+	for _, path := range []string{"generations", "generations?status=succeeded", "generations?after=" +
+		string(later.ID)} {
 		s.is.Equal(bob.get(path).tiles(), []string{string(mine.ID)})
 	}
 	s.is.Equal(len(bob.get("generations?after="+string(former.ID)).tiles()), 0)

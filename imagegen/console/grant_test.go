@@ -30,10 +30,12 @@ func TestGrant(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.Equal(len(lots), 1)
 	s.is.True(lots[0].Promo)
-	s.is.Equal(lots[0].Expires.Format("2006-01-02T15:04:05"), day.AddDate(0, 0, 1).Format("2006-01-02")+"T00:00:00") // all of that day counts
+	// all of that day counts
+	s.is.Equal(lots[0].Expires.Format("2006-01-02T15:04:05"), day.AddDate(0, 0, 1).Format("2006-01-02")+"T00:00:00")
 
 	a = v.follow(v.post(page+"/grants", form...)) // a reload
-	already := "granted to alice already, at " + lots[0].Effective.Format("2 Jan 2006, 15:04 UTC") + ". Nothing was granted now. The balance is "
+	already := "granted to alice already, at " + lots[0].Effective.Format("2 Jan 2006, 15:04 UTC") +
+		". Nothing was granted now. The balance is "
 	s.is.True(a.has("1,000 credits were " + already + "1,000."))
 	s.is.True(!a.has("Granted to alice"))
 	balance(1000)
@@ -53,13 +55,14 @@ func TestGrant(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has(`id="f-ref-fault">This reference was used before`, `value="8"`, `value="invoice-1"`))
 	balance(1012)
-	a = v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "expires", day.Format("2006-01-02")) // the lot that stands never expires
+	// the lot that stands never expires
+	a = v.post(page+"/grants", "credits", "7", "ref", "invoice-1", "expires", day.Format("2006-01-02"))
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has(`id="f-ref-fault">This reference was used before`))
 	balance(1012)
 }
 
-// Whatever way an amount is written in, the message says what was granted.
+// The message says what was granted, in whichever form the amount was entered.
 func TestGrantSaysHowMuch(t *testing.T) {
 	s := open(t)
 	v := s.operator()
@@ -94,10 +97,12 @@ func TestGrantRefuses(t *testing.T) {
 		`value=",100"`:                                                    {"credits", ",100"},
 		`value="-1"`:                                                      {"credits", "-1"},
 		`id="f-credits-fault">With 9007199254740991 more credits the account`: {"credits", "9007199254740991"},
-		`id="f-expires-fault">Enter a day that is not over, such as`:          {"credits", "1", "expires", "2020-01-01"},
-		`aria-describedby="f-expires-fault f-expires-hint"`:                   {"credits", "1", "expires", "tomorrow"},
-		`id="f-expires-fault">Enter a day that is not over, such as 2`:        {"credits", "1", "expires", "2999-01-01"},
-		`id="f-ref-fault">A reference is at most 255 bytes of text.`:          {"credits", "1", "ref", string(long)},
+		`id="f-expires-fault">Enter a day that is not over, such as`: {"credits", "1", "expires",
+			"2020-01-01"},
+		`aria-describedby="f-expires-fault f-expires-hint"`: {"credits", "1", "expires", "tomorrow"},
+		`id="f-expires-fault">Enter a day that is not over, such as 2`: {"credits", "1", "expires",
+			"2999-01-01"},
+		`id="f-ref-fault">A reference is at most 255 bytes of text.`: {"credits", "1", "ref", string(long)},
 	} {
 		a := v.post(page, form...)
 		s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)

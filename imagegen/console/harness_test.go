@@ -13,16 +13,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
-// secret is the password of everybody whom a test signs in without the form.
+// secret is the password of all users of a test.
 const secret = "correct horse battery"
 
 // clock is the time of the console and of its engine.
@@ -74,11 +74,22 @@ func openOver(t *testing.T, alter func(*engine.Config), change ...func(*console.
 	return s
 }
 
+// beside is another node: a second console over the same engine and store.
+func (s *site) beside() *site {
+	s.Helper()
+	c, err := console.New(s.config)
+	s.is.NoErr(err)
+	other := *s
+	other.Console = c
+	return &other
+}
+
 // user adds a user who signs in with secret.
 func (s *site) user(name string, role account.Role) imagegen.User {
 	s.Helper()
 	u := s.newcomer(name)
-	s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: role, Password: hashed, ChangedAt: s.clock.Now()}))
+	s.is.NoErr(s.config.Logins.SetLogin(s.Context(), account.Login{User: u.ID, Role: role, Password: hashed,
+		ChangedAt: s.clock.Now()}))
 	return u
 }
 
@@ -104,14 +115,15 @@ func (s *site) as(u imagegen.User) *visitor {
 	v.cookies["imagegen"] = value
 	now := s.clock.Now()
 	s.is.NoErr(s.config.Logins.CreateSignIn(s.Context(),
-		account.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now, Agent: "Firefox/140.0 (Linux)", ConfirmedAt: now}))
+		account.SignIn{Hash: sha256.Sum256([]byte(value)), User: u.ID, CreatedAt: now, SeenAt: now,
+			Agent: "Firefox/140.0 (Linux)", ConfirmedAt: now}))
 	return v
 }
 
 // visitor is a browser that keeps cookies and follows no redirect.
 type visitor struct {
 	*site
-	user    imagegen.User // who is signed in, if the test signed them in
+	user    imagegen.User // the user who is signed in, if the test did so
 	cookies map[string]string
 	address string // where it comes from
 }

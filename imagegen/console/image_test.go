@@ -10,7 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// An image comes to its owner alone, as it is, once, and is no page whatever its bytes say.
+// Only its owner can fetch an image. The answer is the file as stored, can be cached, and is never a page.
 func TestImage(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -23,8 +23,9 @@ func TestImage(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.Equal(format, "png")
 	for name, want := range map[string]string{"Content-Type": "image/png", "X-Content-Type-Options": "nosniff",
-		"Cache-Control": "private, max-age=31536000, immutable", "Content-Security-Policy": "default-src 'none'; sandbox",
-		"Content-Disposition": `inline; filename="` + string(i.ID) + `.png"`} {
+		"Cache-Control":           "private, max-age=31536000, immutable",
+		"Content-Security-Policy": "default-src 'none'; sandbox", "Content-Disposition": `inline; filename="` +
+			string(i.ID) + `.png"`} {
 		s.is.Equal(a.Header.Get(name), want)
 	}
 
@@ -41,14 +42,15 @@ func TestImage(t *testing.T) {
 	s.is.Equal(head.Header.Get("ETag"), tag)
 }
 
-// The gallery's images are small where the engine makes them so, and else the images themselves.
+// The gallery loads thumbnails if the engine makes them, otherwise whole images.
 func TestThumbnail(t *testing.T) {
 	for name, thumbnails := range map[string]bool{"with": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			s := openOver(t, func(c *engine.Config) { c.Thumbnails = thumbnails })
 			v := s.signedIn("alice")
 			v.grant(10)
-			r, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox", Size: imagegen.Size{Width: 640, Height: 400}})
+			r, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a fox",
+				Size: imagegen.Size{Width: 640, Height: 400}})
 			s.is.NoErr(err)
 			id := string(r.Images[0].ID)
 			a := v.get("thumbnails/" + id)

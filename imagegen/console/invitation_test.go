@@ -41,8 +41,8 @@ func TestInvitation(t *testing.T) {
 	s.is.Equal(s.visitor().post("signin", "name", "alice", "password", secret).redirected(), "/console/")
 }
 
-// A link for who has a password already is the way out when it is forgotten: the old one works until
-// the link is used, and then ends, with all that was signed in by it.
+// A link can replace a forgotten password: the old password works until the link is used, and then ends with all
+// sign-ins.
 func TestInvitationAnew(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -58,7 +58,8 @@ func TestInvitationAnew(t *testing.T) {
 func TestInvitationEnds(t *testing.T) {
 	s := open(t)
 	alice, bob := s.newcomer("alice"), s.newcomer("bob")
-	first, second, bobs := s.invite(alice, account.RoleUser), s.invite(alice, account.RoleUser), s.invite(bob, account.RoleUser)
+	first, second, bobs := s.invite(alice, account.RoleUser), s.invite(alice, account.RoleUser),
+		s.invite(bob, account.RoleUser)
 	s.is.True(s.visitor().get(first).has(gone)) // a newer one took its place
 	s.is.True(s.visitor().get(second).has("Welcome, alice"))
 
@@ -72,7 +73,7 @@ func TestInvitationEnds(t *testing.T) {
 	s.is.True(s.visitor().get("invitation/guess").has(gone))
 }
 
-// A link is for one purpose.
+// The token of one kind of link does not work in another.
 func TestLinksAreNotExchanged(t *testing.T) {
 	s := open(t)
 	setup := s.setup()
@@ -81,7 +82,7 @@ func TestLinksAreNotExchanged(t *testing.T) {
 	s.is.True(s.visitor().get("setup/" + invitation[len("invitation/"):]).has(gone))
 }
 
-// Of many who use a link at once, one sets the password.
+// If many browsers use a link at once, one of them sets the password.
 func TestInvitationOnce(t *testing.T) {
 	s := open(t)
 	link := s.invite(s.newcomer("alice"), account.RoleUser)

@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // rows reads a file of comma-separated values.
@@ -43,7 +44,8 @@ func TestLedgerCSV(t *testing.T) {
 	a := v.get("credits/ledger.csv")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.Equal(a.Header.Get("Content-Type"), "text/csv; charset=utf-8; header=present")
-	s.is.Equal(a.Header.Get("Content-Disposition"), `attachment; filename="credits-`+s.clock.Now().Format(time.DateOnly)+`.csv"`)
+	s.is.Equal(a.Header.Get("Content-Disposition"), `attachment; filename="credits-`+
+		s.clock.Now().Format(time.DateOnly)+`.csv"`)
 	rows := a.rows(t)
 	for _, row := range rows[1:] {
 		_, err := time.Parse(time.RFC3339, row[0])
@@ -61,14 +63,15 @@ func TestLedgerCSV(t *testing.T) {
 	s.is.Equal(head.body, "")
 }
 
-// A spreadsheet takes no text for a formula.
+// No text begins a formula in a spreadsheet.
 func TestLedgerCSVIsNoProgram(t *testing.T) {
 	s, b := withBook(t)
 	for ref, want := range map[string]string{
 		"=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\n=1": "'\n=1",
 		"invoice =1": "invoice =1", "console-XYZ": "",
 	} {
-		b.entries = []imagegen.Entry{{Seq: 1, Kind: imagegen.EntryCharge, Credits: -3, Charge: imagegen.ChargeID(ref), Ref: ref}}
+		b.entries = []imagegen.Entry{{Seq: 1, Kind: imagegen.EntryCharge, Credits: -3, Charge: imagegen.ChargeID(ref),
+			Ref: ref}}
 		row := s.signedIn("user" + strconv.Quote(ref)).get("credits/ledger.csv").rows(t)[1]
 		s.is.Equal(row[8], want)
 		s.is.True(row[7] == want || want == "")
@@ -79,12 +82,13 @@ func TestLedgerCSVIsNoProgram(t *testing.T) {
 // longLedger is n entries, the newest first.
 func longLedger(n int) (entries []imagegen.Entry) {
 	for i := range n {
-		entries = append(entries, imagegen.Entry{Seq: uint64(n - i), Kind: imagegen.EntryGrant, Credits: 1, Balance: imagegen.Credits(n - i)})
+		entries = append(entries, imagegen.Entry{Seq: uint64(n - i), Kind: imagegen.EntryGrant, Credits: 1,
+			Balance: imagegen.Credits(n - i)})
 	}
 	return entries
 }
 
-// A long ledger is sent as it is read, a part at a time.
+// A long ledger is sent in parts, while it is read.
 func TestLongLedgerCSV(t *testing.T) {
 	s, b := withBook(t)
 	v := s.signedIn("alice")
@@ -107,7 +111,7 @@ func TestLongLedgerCSV(t *testing.T) {
 	}
 }
 
-// What ends early is cut off, so that nobody takes it for the whole.
+// A download that fails is cut off, so that it does not look complete.
 func TestLedgerCSVFails(t *testing.T) {
 	s, b := withBook(t)
 	v := s.signedIn("alice")
@@ -116,7 +120,9 @@ func TestLedgerCSVFails(t *testing.T) {
 	s.is.Equal(v.get("credits/ledger.csv").StatusCode, http.StatusInternalServerError) // nothing was sent yet
 
 	ctx, cancel := context.WithCancel(t.Context())
-	for name, fail := range map[string]func(){"a fault": func() { b.fails = 3 }, "the end of the service": func() { b.read = cancel }} {
+	for name, fail := range map[string]func(){"a fault": func() { b.fails = 3 }, "the end of the service": func() {
+		b.read = cancel
+	}} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			b.calls, b.fails, b.read = 0, 0, nil

@@ -1,75 +1,51 @@
 package console
 
 import (
-	"maps"
-	"net/url"
-	"strings"
+	"context"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/console/internal/link"
+	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
 )
 
-// path is the address of a page: Config.Path followed by the segments, escaped. It is also a template function. A
-// slash in a segment separates, so a segment must not come from a user as it is.
-func (c *Console) path(segments ...string) string {
-	escaped := make([]string, len(segments))
-	for i, s := range segments {
-		parts := strings.Split(s, "/") // "account/password" is two segments; identifiers have no slash
-		for j := range parts {
-			parts[j] = url.PathEscape(parts[j])
-		}
-		escaped[i] = strings.Join(parts, "/")
-	}
-	return c.cfg.Path + strings.Join(escaped, "/")
+// SetupLink makes the link with which the first operator chooses a name and a password. The link works once, until it
+// expires, and an earlier one stops working. SetupLink returns the link's path below [Config.Path], or "" if there
+// already is an operator with a password. The error is the LoginStore's.
+func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time) (path string, err error) {
+	return link.Setup(ctx, logins, expires)
 }
 
-// here is the address of this page with some parameters of the query changed, given as alternating names and values.
-// Empty parameters are left out.
-func (p *page) here(pairs ...string) string {
-	q := p.r.URL.Query()
-	for i := 0; i < len(pairs); i += 2 {
-		q.Set(pairs[i], pairs[i+1])
-	}
-	// Without empty parameters the same page has one address, however one came to it.
-	maps.DeleteFunc(q, func(name string, _ []string) bool { return q.Get(name) == "" })
-	u := url.URL{Path: p.r.URL.Path, RawQuery: q.Encode()}
-	return u.String()
+// InvitationLink makes a link with which anybody who has it can choose the password of a user. The link works once,
+// until it expires, and an earlier link of the user stops working. InvitationLink returns the link's path below
+// [Config.Path]. The error is the LoginStore's. InvitationLink does not check that the user exists: the link of a user
+// who does not exist, or is disabled, is invalid.
+//
+// Nothing changes until the link is used: an existing password keeps working, with its role. Using the link gives the
+// user the new role and signs them out everywhere else.
+func InvitationLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
+	expires time.Time) (path string, err error) {
+	return link.Invitation(ctx, logins, u, role, expires)
 }
 
-// pager is the links through a list, for the template "pager": to the first page, unless this is it, and to the next
-// one, if there is any. A list has cursors instead of numbers of pages, so new items do not shift the pages.
-type pager struct{ First, Next string }
-
-// pager returns the links of a page whose cursor is the query parameter name. next is the cursor of the next page;
-// "": this is the last.
-func (p *page) pager(name, next string) (links pager) {
-	if p.r.URL.Query().Get(name) != "" {
-		links.First = p.here(name, "")
-	}
-	if next != "" {
-		links.Next = p.here(name, next)
-	}
-	return links
+// SignInLink makes a link that signs a user in without a password. Use it for a service that only its own user can
+// reach, or for a user whom your program has authenticated. The link works once, until it expires. SignInLink returns
+// the link's path below [Config.Path].
+//
+// If the user has no login, SignInLink creates one with the given role; an existing login keeps its role. An earlier
+// link of the user, including one of [InvitationLink], stops working. The error is the LoginStore's. SignInLink does
+// not check that the user exists: the link of a user who does not exist, or is disabled, is invalid.
+func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
+	expires time.Time) (path string, err error) {
+	return link.SignIn(ctx, logins, u, role, expires)
 }
 
-// origin returns the scheme and host of an address; "" if it is not an absolute http or https address.
-func origin(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
-}
-
-// origin is the scheme and host at which the browser reaches this host. Without Config.BaseURL it goes by the Origin
-// that browsers send with each form, and only then by the Host header, which a proxy may have changed. Both come from
-// the client, so the result is fit only for what that client itself is shown.
-func (p *page) origin() string {
-	if p.c.cfg.BaseURL != "" {
-		return origin(p.c.cfg.BaseURL)
-	}
-	if o := p.r.Header.Get("Origin"); strings.HasPrefix(o, "https://") || strings.HasPrefix(o, "http://") {
-		return o
-	}
-	if p.c.cfg.Secure {
-		return "https://" + p.r.Host
-	}
-	return "http://" + p.r.Host
+// SetPassword gives a user a role and a password without a link, for unattended set-up. All sign-ins of the user end.
+// SetPassword does not check that the user exists. ErrInvalidRequest: the password is not valid UTF-8, has fewer than
+// 12 or more than 200 characters, or has fewer than 5 different characters. Other errors are those of the LoginStore
+// and of ctx.
+func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
+	secret imagegen.Secret) error {
+	return signin.SetPassword(ctx, logins, u, role, secret)
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
@@ -51,7 +53,8 @@ func TestOverview(t *testing.T) {
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("No upstream was asked", ">Overview</a>") && !a.has("Who spent most") && !a.has("Last backup"))
 
-	for _, prompt := range []string{"a fox", "a hare [fake:images=1]", "a pig [fake:corrupt]", "a secret [fake:refuse]"} {
+	for _, prompt := range []string{"a fox", "a hare [fake:images=1]", "a pig [fake:corrupt]",
+		"a secret [fake:refuse]"} {
 		_, _ = alice.generate(prompt)
 	}
 	raw, key, err := s.Accounts().MintKey(t.Context(), bob.user.ID, "<shop>", time.Time{})
@@ -59,29 +62,36 @@ func TestOverview(t *testing.T) {
 	session, err := s.Authenticate(t.Context(), raw.Reveal())
 	s.is.NoErr(err)
 	for range 3 {
-		_, err = session.Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a map", Size: imagegen.Size{Width: 16, Height: 16}, N: 4})
+		_, err = session.Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a map",
+			Size: imagegen.Size{Width: 16, Height: 16}, N: 4})
 		s.is.NoErr(err)
 	}
 	s.is.True(!olivia.get("overview").has("Who spent most")) // for a minute it is as it was
 	s.clock.Advance(time.Minute)
 
 	a = olivia.get("overview")
-	s.is.True(a.has("<strong>15</strong>", "5 came back", "of 7 generations", "<strong>28.6 %</strong>", "Bars for the credits of each day", "Bars for the images of each day",
-		"15 credits</title>", "15 images</title>", `<rect class="failed"`, "1 of 7 attempts failed"))
+	s.is.True(a.has("<strong>15</strong>", "5 came back", "of 7 generations", "<strong>28.6 %</strong>",
+		"Bars for the credits of each day", "Bars for the images of each day", "15 credits</title>",
+		"15 images</title>", `<rect class="failed"`, "1 of 7 attempts failed"))
 	s.is.Equal(cmp.Diff([]string{"4 Mar 2027 | 7 | 2 | 15 | 15"}, a.table(dayTable)), "")
 	s.is.Equal(cmp.Diff([]string{"fake-1 | 7 | 28.6 % | 15 | 15 | 0.1 s | 0.1 s"}, a.table(modelTable)), "")
 	s.is.Equal(cmp.Diff([]string{"bob | 3 | 0 | 12 | 12", "alice | 4 | 2 | 3 | 3"}, a.table(userTable)), "")
 	s.is.Equal(cmp.Diff([]string{"<shop> | bob | 3 | 0 | 12 | 12"}, a.table(keyTable)), "")
-	s.is.True(strings.Contains(a.table(upstreamTable)[0], "| 7 | 14.3 % |") && strings.Contains(a.table(upstreamTable)[0], "At worst 1 of 7 on 4 Mar 2027, 12:00 UTC"))
-	s.is.True(a.has(`href="/console/users/` + string(alice.user.ID) + `"`))
+	s.is.True(strings.Contains(a.table(upstreamTable)[0], "| 7 | 14.3 % | 14.3 % |") &&
+		strings.Contains(a.table(upstreamTable)[0], "At worst 1 of 7 on 4 Mar 2027, 12:00 UTC"))
+	s.is.True(a.has(`href="/console/users/`+string(alice.user.ID)+`"`, `href="/console/users/`+string(alice.user.ID)+
+		`/generations?status=failed"`, `href="#users"`))
 
 	_, err = s.Accounts().RevokeKey(t.Context(), key.ID)
 	s.is.NoErr(err)
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), bob.user.ID))
 	s.is.Equal(len(olivia.get("overview?days=365").table(keyTable)), 1) // they did spend it
+
+	s.clock.Advance(console.HistoryHours * time.Hour)
+	s.is.True(s.as(s.user("otto", account.RoleOperator)).get("overview").has("No upstream was asked"))
 }
 
-// Nobody but an operator learns that there is the page.
+// Only operators learn that the page exists.
 func TestNoOverview(t *testing.T) {
 	alice := open(t).signedIn("alice")
 	alice.is.True(!alice.get("credits").has("/console/overview"))
@@ -97,10 +107,13 @@ func TestLastBackupAndAudit(t *testing.T) {
 		want   []string
 	}{
 		{console.Status{}, []string{"none is scheduled", "since this process started"}},
-		{console.Status{Backups: console.Backups{Every: time.Hour}}, []string{"<strong>none</strong>", "the first is under way"}},
-		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-25 * time.Minute)}, LastAudit: &engine.Audit{At: now.Add(-3 * time.Hour)}},
+		{console.Status{Backups: console.Backups{Every: time.Hour}}, []string{"<strong>none</strong>",
+			"the first is under way"}},
+		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-25 * time.Minute)},
+			LastAudit: &engine.Audit{At: now.Add(-3 * time.Hour)}},
 			[]string{"25 min ago", "verified", "3 h ago", "clean</span>"}},
-		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-50 * time.Hour), Trouble: "the last backup failed: <no space>"}, LastAudit: &engine.Audit{At: now, Err: errors.New("no")}},
+		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-50 * time.Hour),
+			Trouble: "the last backup failed: <no space>"}, LastAudit: &engine.Audit{At: now, Err: errors.New("no")}},
 			[]string{"2 days ago", "just now", "failed: &lt;no space&gt;", "failed</span>"}},
 	} {
 		w.status = c.status
@@ -108,7 +121,7 @@ func TestLastBackupAndAudit(t *testing.T) {
 	}
 }
 
-// A ledger that fails says nothing wrong, and is asked again.
+// A failure of the ledger is not cached.
 func TestOverviewOfABrokenLedger(t *testing.T) {
 	broken := &brokenSums{broken: true}
 	s := observed(t, func(c *console.Config) {
@@ -130,4 +143,32 @@ func (b *brokenSums) EachUsage(ctx context.Context, from, to time.Time, f func(i
 		return errors.New("the page is damaged")
 	}
 	return b.CreditAdmin.EachUsage(ctx, from, to, f)
+}
+
+// The overview shows what images cost and, where the value of a credit is known, what they brought in.
+func TestEarnings(t *testing.T) {
+	const caption = "What the images of each model brought in and cost</caption>"
+	for _, c := range []struct {
+		value         imagegen.Micros
+		model, figure string
+	}{{0, "fake-1 | 0 | 0.12", `<span>Cost upstream</span><strong>0.12</strong> <small>EUR</small>`},
+		{50_000, "fake-1 | 0 | 0.15 | 0.12 | 0.03", `<span>Margin</span><strong>0.03</strong>`}} {
+		s := observed(t, func(cfg *console.Config) { cfg.Money = console.Money{Currency: "EUR", CreditValue: c.value} })
+		olivia, alice := s.operator(), s.paying("alice")
+		s.is.True(!olivia.get("overview").has("<h2>What images earn</h2>") || c.value > 0)
+		s.clock.Advance(time.Minute)
+		is := s.is
+		is.NoErr(s.SetModels(t.Context(), []engine.Model{{ID: "fake-1", Provider: &provider.Fake{},
+			Credits: imagegen.EveryTier(1),
+			Cost:    engine.Cost{Image: map[imagegen.Tier]imagegen.Micros{"1K": 40_000}}}}))
+		for range 3 {
+			_, err := s.As(alice.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1",
+				Prompt: "a fox",
+				Size:   imagegen.Size{Width: 16, Height: 16}})
+			is.NoErr(err)
+		}
+		a := olivia.get("overview")
+		is.True(a.has("<h2>What images earn</h2>", c.figure, "12 hundredths of EUR</title>"))
+		is.Equal(cmp.Diff([]string{c.model}, a.table(caption)), "")
+	}
 }

@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -52,10 +53,11 @@ func (v *visitor) proof(a answer, d *passkeytest.Authenticator) (path string, fo
 	if m[2] == "make" {
 		proof = d.Make
 	}
-	return m[1], []string{"passkey_ceremony", ceremony.FindStringSubmatch(a.body)[1], "passkey_answer", string(proof(options))}
+	return m[1], []string{"passkey_ceremony", ceremony.FindStringSubmatch(a.body)[1], "passkey_answer",
+		string(proof(options))}
 }
 
-// make registers a device for who is signed in.
+// make creates a passkey for the user who is signed in.
 func (v *visitor) make(name string) *passkeytest.Authenticator {
 	v.Helper()
 	d := v.authenticator()
@@ -93,7 +95,7 @@ func TestPasskeyAtSignIn(t *testing.T) {
 	s.is.True(in.post("keys", "name", "k", "life", "never").redirected() != "") // it was proved just now
 }
 
-// A right password alone opens nothing, by whatever way it came to be known or set.
+// A user with a passkey cannot sign in with the password alone, however it was set.
 func TestNoWayAroundThePasskey(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
@@ -115,7 +117,7 @@ func TestNoWayAroundThePasskey(t *testing.T) {
 	}
 }
 
-// What is no proof lets nobody in, and is counted.
+// A wrong proof signs nobody in, and counts as a failure.
 func TestPasskeyRefused(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
@@ -141,7 +143,8 @@ func TestPasskeyRefused(t *testing.T) {
 		},
 		"answer to another question": func(in *visitor, a answer) answer {
 			_, form := in.proof(in.signIn("alice"), d)
-			return in.post("signin/passkey", "passkey_ceremony", ceremony.FindStringSubmatch(a.body)[1], "passkey_answer", form[3])
+			return in.post("signin/passkey", "passkey_ceremony", ceremony.FindStringSubmatch(a.body)[1],
+				"passkey_answer", form[3])
 		},
 		"question to another": func(in *visitor, a answer) answer {
 			path, form := in.proof(a, d)
@@ -169,7 +172,7 @@ func TestPasskeyRefused(t *testing.T) {
 
 func removed(_ int, err error) error { return err }
 
-// A question is answered once.
+// A ceremony accepts one answer.
 func TestPasskeyReplay(t *testing.T) {
 	s := open(t, withPasskeys)
 	d := s.signedIn("alice").make("laptop")
@@ -181,7 +184,46 @@ func TestPasskeyReplay(t *testing.T) {
 	s.is.True(!again.in())
 }
 
-// A question of one kind is answered by nothing of another.
+// A repeated answer of a passkey without a counter is refused by every node.
+func TestAnswerOfAPasskeyThatDoesNotCount(t *testing.T) {
+	s := open(t, withPasskeys)
+	v := s.signedIn("alice")
+	d := v.authenticator()
+	d.Counts = false
+	v.prove(v.post("account/passkeys/new", "passkey_name", "laptop"), d)
+	in := s.visitor()
+	path, form := in.proof(in.signIn("alice"), d)
+	again := s.visitor()
+	again.site, again.cookies = s.beside(), maps.Clone(in.cookies)
+	s.is.True(in.post(path, form...).redirected() != "")
+	for _, sealed := range []string{form[1], form[1] + "\n"} { // another text of the same bytes
+		form[1] = sealed
+		s.is.Equal(again.post(path, form...).StatusCode, http.StatusUnprocessableEntity)
+		s.is.True(!again.in())
+	}
+	// Only the browser that was asked can answer, at any node.
+	path, form = in.proof(in.signIn("alice"), d)
+	elsewhere := s.visitor()
+	s.is.True(elsewhere.post(path, form...).has("It took too long, or was done already."))
+	in.site = s.beside()
+	s.is.True(in.post(path, form...).redirected() != "")
+}
+
+// After a sign-in by a link, only a passkey that verifies its user counts as a confirmation.
+func TestConfirmAfterALinkAndAPasskey(t *testing.T) {
+	s := open(t, withPasskeys)
+	v := s.signedIn("alice")
+	d := v.make("laptop")
+	for verifies, want := range map[bool]int{false: http.StatusForbidden, true: http.StatusSeeOther} {
+		d.Verifies = verifies
+		in := s.visitor()
+		in.prove(in.post(s.entry(v.user)), d)
+		s.is.True(in.in())
+		s.is.Equal(in.post("keys", "name", "k", "life", "never").StatusCode, want)
+	}
+}
+
+// A ceremony of one kind does not accept an answer for another kind.
 func TestCeremoniesOfTheirKind(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
@@ -194,16 +236,18 @@ func TestCeremoniesOfTheirKind(t *testing.T) {
 	s.is.True(!in.in()) // a confirmation signs nobody in
 
 	_, form = in.proof(in.signIn("alice"), d)
-	s.is.Equal(v.post("keys", append(form, "name", "k", "life", "never")...).StatusCode, http.StatusUnprocessableEntity) // nor a sign-in confirms
+	// nor a sign-in confirms
+	s.is.Equal(v.post("keys", append(form, "name", "k", "life", "never")...).StatusCode, http.StatusUnprocessableEntity)
 	elsewhere := s.as(s.user("bob", account.RoleUser))
 	_, form = v.proof(confirm(), d)
 	s.clock.Advance(time.Minute)
 	elsewhere.make("phone")
 	s.clock.Advance(5 * time.Minute)
-	s.is.Equal(elsewhere.post("keys", append(form, "name", "k", "life", "never")...).StatusCode, http.StatusUnprocessableEntity)
+	s.is.Equal(elsewhere.post("keys", append(form, "name", "k", "life", "never")...).StatusCode,
+		http.StatusUnprocessableEntity)
 }
 
-// The passkey confirms in place of the password, if it found out who uses it; the form waits.
+// A passkey that verifies its user confirms in place of the password, and the form waits for it.
 func TestConfirmByPasskey(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
@@ -223,7 +267,7 @@ func TestConfirmByPasskey(t *testing.T) {
 	s.is.Equal(len(ks), 1)
 }
 
-// Where operators need a passkey, one without sees nothing that is the operators', and can make one.
+// If operators need a passkey, one without it sees no operators' page, and can create one.
 func TestOperatorsNeedPasskey(t *testing.T) {
 	s := open(t, withPasskeys, func(c *console.Config) { c.OperatorsNeedPasskey = true })
 	v := s.operator()
@@ -241,7 +285,7 @@ func TestOperatorsNeedPasskey(t *testing.T) {
 	s.is.Equal(v.get("users").StatusCode, http.StatusOK)
 }
 
-// A user removes a passkey of theirs, and no other's; an operator removes all of a user who lost them.
+// Users can remove their own passkeys only. An operator can remove all passkeys of a user who lost them.
 func TestRemovePasskeys(t *testing.T) {
 	s := open(t, withPasskeys)
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
@@ -251,9 +295,11 @@ func TestRemovePasskeys(t *testing.T) {
 	all, err := s.DB.Passkeys(t.Context(), alice.user.ID)
 	s.is.NoErr(err)
 	s.is.Equal(len(all), 2)
-	s.is.True(bob.follow(bob.post("account/passkeys/remove", "passkey", string(all[0].ID))).has("It is removed already."))
+	s.is.True(bob.follow(bob.post("account/passkeys/remove", "passkey", string(all[0].ID))).
+		has("It is removed already."))
 	s.is.Equal(alice.post("account/passkeys/remove").StatusCode, http.StatusNotFound) // none named
-	s.is.True(alice.follow(alice.post("account/passkeys/remove", "passkey", string(all[0].ID))).has("The passkey is removed."))
+	s.is.True(alice.follow(alice.post("account/passkeys/remove", "passkey", string(all[0].ID))).
+		has("The passkey is removed."))
 	all, err = s.DB.Passkeys(t.Context(), alice.user.ID)
 	s.is.NoErr(err)
 	s.is.Equal(len(all), 1)
@@ -270,7 +316,7 @@ func TestRemovePasskeys(t *testing.T) {
 	s.is.True(in.signIn("alice").redirected() != "")
 }
 
-// A name, and no more than twenty.
+// A passkey needs a name, and a user can have twenty.
 func TestNewPasskeyRefused(t *testing.T) {
 	s := open(t, withPasskeys)
 	v := s.signedIn("alice")
@@ -282,12 +328,13 @@ func TestNewPasskeyRefused(t *testing.T) {
 	bob := s.signedIn("bob")
 	s.is.Equal(bob.post(path, form...).StatusCode, http.StatusBadRequest) // of another's
 	for n := range 20 {
-		v.is.NoErr(s.DB.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID(strings.Repeat("a", n+1)), User: v.user.ID, Credential: []byte("{}")}))
+		v.is.NoErr(s.DB.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID(strings.Repeat("a", n+1)),
+			User: v.user.ID, Credential: []byte("{}")}))
 	}
 	s.is.True(v.post("account/passkeys/new", "passkey_name", "one more").has("You have 20 passkeys"))
 }
 
-// Who has a passkey is not let in where nobody can ask for it, and is told why.
+// A user with a passkey cannot sign in to a console without passkeys, and learns why.
 func TestPasskeyThatCannotBeAskedFor(t *testing.T) {
 	s := open(t)
 	u := s.user("alice", account.RoleUser)

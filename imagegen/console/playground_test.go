@@ -10,13 +10,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// fault is what stands beside a field; "" if nothing is wrong with it.
+// fault is the fault shown at a field; "" if there is none.
 func (a answer) fault(name string) string {
 	m := regexp.MustCompile(`<p class="fault" id="f-` + name + `-fault"[^>]*>([^<]*)</p>`).FindStringSubmatch(a.body)
 	if m == nil {
@@ -58,7 +58,8 @@ func (a answer) cost() string {
 
 // small is a form that asks for an image which is quickly drawn, with other values for some fields.
 func small(pairs ...string) []string {
-	for i, defaults := 0, []string{"prompt", "a fox", "ratio", "own", "width", "64", "height", "48"}; i < len(defaults); i += 2 {
+	for i, defaults := 0, []string{"prompt", "a fox", "ratio", "own", "width", "64", "height",
+		"48"}; i < len(defaults); i += 2 {
 		if n := slices.Index(pairs, defaults[i]); n < 0 || n%2 != 0 {
 			pairs = append(pairs, defaults[i:i+2]...)
 		}
@@ -76,16 +77,17 @@ func TestPlayground(t *testing.T) {
 	s.is.True(len(e["token"]) > 20)
 	s.is.True(e["token"] != v.get("playground").entered()["token"])
 	delete(e, "token")
-	s.is.Equal(cmp.Diff(map[string]string{"prompt": "", "model": "fake-1", "ratio": "auto", "tier": "1K", "n": "1", "quality": "auto",
-		"width": "", "height": "", "output_format": "", "background": "", "seed": ""}, e), "")
+	s.is.Equal(cmp.Diff(map[string]string{"prompt": "", "model": "fake-1", "ratio": "auto", "tier": "1K", "n": "1",
+		"quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": ""}, e), "")
 	s.is.Equal(a.cost(), "1 credit 1 image at 1 · 1K Balance 10, afterwards 9. What does not come is refunded.")
-	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`, "At most 32,000 characters.", "at most 16"))
+	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`,
+		"At most 32,000 characters.", "at most 16"))
 	s.is.True(a.has(`placeholder="A red fox in fresh snow, early morning light"`, "PNG, JPEG or WebP up to 50 MiB each",
 		"<span>Exact</span>", "In pixels, from 16 to 8192. An exact size has its own price."))
 	s.is.Equal(strings.Count(a.body, `name="ratio"`), len(imagegen.Ratios())+1)
 }
 
-// The form works as browsers send it without a script, and the page of what it made follows.
+// The form works without scripts, and leads to the result.
 func TestCreate(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -95,10 +97,12 @@ func TestCreate(t *testing.T) {
 		"multipart":  func(pairs ...string) answer { return v.postFiles("playground", nil, pairs...) },
 	} {
 		before := v.balance()
-		a := post(small("prompt", "a fox ("+name+")", "n", "2", "quality", "low", "token", v.get("playground").entered()["token"])...)
+		a := post(small("prompt", "a fox ("+name+")", "n", "2", "quality", "low", "token",
+			v.get("playground").entered()["token"])...)
 		s.is.Equal(a.redirected(), "/console/playground?result="+string(v.made()[0].ID)+"#result")
 		g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
-		s.is.Equal(cmp.Diff([]any{"a fox (" + name + ")", 2, imagegen.QualityLow, imagegen.Size{Width: 64, Height: 48}, 0},
+		s.is.Equal(cmp.Diff([]any{"a fox (" + name + ")", 2, imagegen.QualityLow, imagegen.Size{Width: 64, Height: 48},
+			0},
 			[]any{g.Prompt, g.N, g.Quality, g.Size, g.ReferenceCount}), "")
 		s.is.Equal(v.balance(), before-2)
 		page := v.get("playground?result=" + string(g.ID))
@@ -107,7 +111,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// What a ratio and a tier stand for is a size; the prompt's lines end as a program would end them.
+// Ratio and tier become a size. Line breaks of the prompt are those that a program would send.
 func TestCreateByRatio(t *testing.T) {
 	s := openOver(t, newGate().oneByOne)
 	v := s.signedIn("alice")
@@ -125,15 +129,17 @@ func TestCreateByRatio(t *testing.T) {
 		{"auto", "4K", "high", imagegen.Size{}, 4, "high"},
 	} {
 		before := v.balance()
-		a := v.post("playground", "prompt", " a fox\r\nin snow ", "ratio", c.ratio, "tier", c.tier, "quality", c.quality)
+		a := v.post("playground", "prompt", " a fox\r\nin snow ", "ratio", c.ratio, "tier", c.tier, "quality",
+			c.quality)
 		s.is.Equal(a.StatusCode, http.StatusSeeOther)
 		g := v.made()[0]
 		s.is.Equal(g.Prompt, "a fox\nin snow")
-		s.is.Equal([]any{g.Size, g.Tier, g.Quality, before - v.balance()}, []any{c.size, imagegen.Tier(c.tier), c.asked, c.cost})
+		s.is.Equal([]any{g.Size, g.Tier, g.Quality, before - v.balance()}, []any{c.size, imagegen.Tier(c.tier), c.asked,
+			c.cost})
 	}
 }
 
-// What is wrong stands beside its field, all that was entered is kept, and nothing is charged.
+// Each fault is shown at its field, everything that was entered is kept, and nothing is charged.
 func TestCreateIsRefused(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -143,25 +149,32 @@ func TestCreateIsRefused(t *testing.T) {
 		pairs       []string
 		field, says string
 	}{
-		"no prompt":         {[]string{"prompt", " \r\n "}, "prompt", "Describe the image that you want."},
-		"long prompt":       {[]string{"prompt", long}, "prompt", "The prompt has 32001 characters; fake-1 takes 32000. Shorten it."},
-		"unknown model":     {[]string{"model", "<b>"}, "model", "<b> is not on offer; choose another model."},
-		"unknown tier":      {[]string{"tier", "8K"}, "tier", "fake-1 does not offer this resolution; choose another."},
-		"unknown ratio":     {[]string{"ratio", "7:1"}, "ratio", "fake-1 does not offer this shape; choose another."},
-		"too many images":   {[]string{"n", "5"}, "n", "Choose from 1 to 4 images."},
-		"no images":         {[]string{"n", "0"}, "n", "Choose from 1 to 4 images."},
-		"no number":         {[]string{"n", "two"}, "n", "Choose from 1 to 4 images."},
-		"unknown quality":   {[]string{"quality", "best"}, "quality", "Choose auto, low, medium or high."},
-		"no size":           {[]string{"ratio", "own"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
-		"large size":        {[]string{"ratio", "own", "width", "99999", "height", "20"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
-		"small size":        {[]string{"ratio", "own", "width", "15", "height", "20"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
-		"size out of shape": {[]string{"ratio", "own", "width", "8192", "height", "16"}, "size", "Size 8192x16 is too narrow for model"},
-		"other quality":     {[]string{"ratio", "auto", "tier", "2K", "quality", "high"}, "quality", "With this shape, quality high is made and priced as 4K. Choose auto, or 4K."},
-		"directive":         {[]string{"prompt", "[fake:nonsense]"}, "", "[fake:nonsense]"},
-		"token":             {[]string{"token", "two words"}, "", "An idempotency key is 1 to 255 visible ASCII characters."},
+		"no prompt": {[]string{"prompt", " \r\n "}, "prompt", "Describe the image that you want."},
+		"long prompt": {[]string{"prompt", long}, "prompt",
+			"The prompt has 32001 characters; fake-1 takes 32000. Shorten it."},
+		"unknown model":   {[]string{"model", "<b>"}, "model", "<b> is not on offer; choose another model."},
+		"unknown tier":    {[]string{"tier", "8K"}, "tier", "fake-1 does not offer this resolution; choose another."},
+		"unknown ratio":   {[]string{"ratio", "7:1"}, "ratio", "fake-1 does not offer this shape; choose another."},
+		"too many images": {[]string{"n", "5"}, "n", "Choose from 1 to 4 images."},
+		"no images":       {[]string{"n", "0"}, "n", "Choose from 1 to 4 images."},
+		"no number":       {[]string{"n", "two"}, "n", "Choose from 1 to 4 images."},
+		"unknown quality": {[]string{"quality", "best"}, "quality", "Choose auto, low, medium or high."},
+		"no size":         {[]string{"ratio", "own"}, "size", "Give both edges in whole pixels, from 16 to 8192."},
+		"large size": {[]string{"ratio", "own", "width", "99999", "height", "20"}, "size",
+			"Give both edges in whole pixels, from 16 to 8192."},
+		"small size": {[]string{"ratio", "own", "width", "15", "height", "20"}, "size",
+			"Give both edges in whole pixels, from 16 to 8192."},
+		"size out of shape": {[]string{"ratio", "own", "width", "8192", "height", "16"}, "size",
+			"Size 8192x16 is too narrow for model"},
+		"other quality": {[]string{"ratio", "auto", "tier", "2K", "quality", "high"}, "quality",
+			"With this shape, quality high is made and priced as 4K. Choose auto, or 4K."},
+		"directive": {[]string{"prompt", "[fake:nonsense]"}, "", "[fake:nonsense]"},
+		"token": {[]string{"token", "two words"}, "",
+			"An idempotency key is 1 to 255 visible ASCII characters."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			sent := map[string]string{"prompt": "a fox", "model": "fake-1", "ratio": "1:1", "tier": "1K", "n": "2", "quality": "low", "token": "t-" + strings.ReplaceAll(name, " ", "-")}
+			sent := map[string]string{"prompt": "a fox", "model": "fake-1", "ratio": "1:1", "tier": "1K", "n": "2",
+				"quality": "low", "token": "t-" + strings.ReplaceAll(name, " ", "-")}
 			for i := 0; i < len(c.pairs); i += 2 {
 				sent[c.pairs[i]] = c.pairs[i+1]
 			}
@@ -173,10 +186,12 @@ func TestCreateIsRefused(t *testing.T) {
 			if a.StatusCode != http.StatusUnprocessableEntity {
 				t.Errorf("%s", a.Status)
 			}
-			if c.field == "" && !strings.Contains(html.UnescapeString(a.body), c.says) || c.field != "" && !strings.HasPrefix(a.fault(c.field), c.says) {
+			if c.field == "" && !strings.Contains(html.UnescapeString(a.body), c.says) || c.field != "" &&
+				!strings.HasPrefix(a.fault(c.field), c.says) {
 				t.Errorf("%q", a.fault(c.field))
 			}
-			if c.field != "" && c.field != "model" /* one is no choice */ && !a.has(`aria-invalid="true"`, `f-`+c.field+`-fault`) {
+			if c.field != "" && c.field != "model" /* there is only one */ && !a.has(`aria-invalid="true"`, `f-`+
+				c.field+`-fault`) {
 				t.Error("the field is not marked")
 			}
 			for name, value := range a.entered() {
@@ -190,7 +205,7 @@ func TestCreateIsRefused(t *testing.T) {
 	s.is.Equal(len(v.made()), 0)
 }
 
-// Too few credits: the cost and the balance are told before, and again if it is tried nevertheless.
+// With too few credits the page shows cost and balance, before and after the form is sent.
 func TestTooFewCredits(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -198,7 +213,8 @@ func TestTooFewCredits(t *testing.T) {
 	const says = "This costs 8 credits, and there are 3 credits. Ask the operator for credits."
 	s.is.True(v.get("playground").has("Balance 3, afterwards 2."))
 	ask := []string{"prompt", "a fox", "ratio", "1:1", "tier", "4K", "n", "2", "token", "t"}
-	s.is.Equal(v.post("playground", append(ask, "show", "cost")...).cost(), "8 credits 2 images at 4 · 4K · 2880 × 2880 "+says)
+	s.is.Equal(v.post("playground", append(ask, "show", "cost")...).cost(),
+		"8 credits 2 images at 4 · 4K · 2880 × 2880 "+says)
 	a := v.post("playground", ask...)
 	s.is.Equal(a.StatusCode, http.StatusPaymentRequired)
 	s.is.True(a.has(`role="alert">` + says))
@@ -208,10 +224,11 @@ func TestTooFewCredits(t *testing.T) {
 	s.is.Equal(len(v.made()), 0)
 	fewer := v.post("playground", "prompt", "a fox", "ratio", "1:1", "tier", "2K", "n", "2")
 	s.is.True(fewer.has("Ask for fewer images, or the operator for credits."))
-	s.is.Equal(v.post("playground", small("n", "3", "token", "t")...).StatusCode, http.StatusSeeOther) // nothing was kept under the token
+	// nothing was kept under the token
+	s.is.Equal(v.post("playground", small("n", "3", "token", "t")...).StatusCode, http.StatusSeeOther)
 }
 
-// However often a form is sent, it is made once; another form under its token is not taken for it.
+// A form that is sent repeatedly makes one generation. Another form with the same token is refused.
 func TestFormSentTwice(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -238,25 +255,29 @@ func TestFormSentTwice(t *testing.T) {
 	s.is.True(e["token"] != token)
 }
 
-// twoModels offers a second model, that can do less.
+// twoModels adds a second model with fewer capabilities.
 func twoModels(c *engine.Config) {
 	none := 0
-	c.Models = append(c.Models, engine.Model{ID: "tiny", Provider: c.Models[0].Provider, MaxImages: 1, MaxReferences: &none, MaxPrompt: 5,
-		Credits: map[imagegen.Tier]imagegen.Credits{"2K": 7}, Ratios: []imagegen.Ratio{"1:1", "3:2"}})
+	c.Models = append(c.Models, engine.Model{ID: "tiny", Provider: c.Models[0].Provider, MaxImages: 1,
+		MaxReferences: &none, MaxPrompt: 5, Credits: map[imagegen.Tier]imagegen.Credits{"2K": 7},
+		Ratios: []imagegen.Ratio{"1:1", "3:2"}})
 }
 
-// Another model shows what it offers; what it does not gives way, and the rest is kept.
+// A change of the model resets the choices that it does not offer, and keeps the others.
 func TestAnotherModel(t *testing.T) {
 	s := openOver(t, twoModels)
 	v := s.signedIn("alice")
 	v.grant(10)
-	a := v.post("playground", "prompt", "a fox", "model", "tiny", "ratio", "16:9", "tier", "4K", "n", "3", "quality", "low", "show", "model", "token", "t")
+	a := v.post("playground", "prompt", "a fox", "model", "tiny", "ratio", "16:9", "tier", "4K", "n", "3", "quality",
+		"low", "show", "model", "token", "t")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "auto", "tier": "2K", "n": "1", "quality": "auto",
-		"width": "", "height": "", "output_format": "", "background": "", "seed": "", "token": "t"}, a.entered()), "")
+	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "auto", "tier": "2K", "n": "1",
+		"quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": "", "token": "t"},
+		a.entered()), "")
 	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K Balance 10, afterwards 3. What does not come is refunded.")
 	s.is.True(!a.has(`type="file"`) && a.has("At most 5 characters."))
-	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1", "show", "model").entered()
+	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1",
+		"show", "model").entered()
 	s.is.Equal([]string{back["prompt"], back["ratio"], back["tier"]}, []string{"a red fox", "3:2", "2K"})
 	long := v.post("playground", "prompt", "a red fox", "model", "tiny", "tier", "1K", "show", "model")
 	s.is.Equal(long.fault("prompt"), "The prompt has 9 characters; tiny takes 5. Shorten it.")
@@ -265,14 +286,15 @@ func TestAnotherModel(t *testing.T) {
 	s.is.Equal(v.made()[0].Model, "tiny")
 }
 
-// The cost is shown without a script too, with what stands in its way; nothing is made.
+// Without scripts a button shows the cost or the faults, and makes nothing.
 func TestUpdateTheCost(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	v.grant(10)
 	a := v.post("playground", "prompt", "", "ratio", "own", "width", "1200", "height", "630", "n", "3", "show", "cost")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.Equal(a.cost(), "3 credits 3 images at 1 · 1K · 1200 × 630 Balance 10, afterwards 7. What does not come is refunded.")
+	s.is.Equal(a.cost(),
+		"3 credits 3 images at 1 · 1K · 1200 × 630 Balance 10, afterwards 7. What does not come is refunded.")
 	s.is.Equal(a.fault("prompt"), "")
 	bad := v.post("playground", "prompt", "a fox", "ratio", "own", "width", "1200", "height", "six", "show", "cost")
 	s.is.Equal(bad.StatusCode, http.StatusOK)
@@ -281,16 +303,20 @@ func TestUpdateTheCost(t *testing.T) {
 	s.is.Equal(v.balance(), imagegen.Credits(10))
 }
 
-// "Use again" fills the form with what was asked for.
+// "Use again" fills the form with the request of a generation.
 func TestUseAgain(t *testing.T) {
 	s := openOver(t, func(c *engine.Config) { twoModels(c); newGate().oneByOne(c) })
 	v := s.signedIn("alice")
 	v.grant(100)
 	for _, sent := range []map[string]string{
-		{"prompt": "a fox\nin snow", "model": "fake-1", "ratio": "21:9", "tier": "2K", "n": "3", "quality": "low", "width": "", "height": "", "output_format": "webp", "background": "transparent", "seed": "7"},
-		{"prompt": "a fox", "model": "fake-1", "ratio": "own", "tier": "1K", "n": "1", "quality": "high", "width": "1200", "height": "630", "output_format": "jpeg", "background": "opaque", "seed": ""},
-		{"prompt": "a fox", "model": "fake-1", "ratio": "auto", "tier": "4K", "n": "1", "quality": "high", "width": "", "height": "", "output_format": "", "background": "", "seed": ""},
-		{"prompt": "a fox", "model": "tiny", "ratio": "3:2", "tier": "2K", "n": "1", "quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": ""},
+		{"prompt": "a fox\nin snow", "model": "fake-1", "ratio": "21:9", "tier": "2K", "n": "3", "quality": "low",
+			"width": "", "height": "", "output_format": "webp", "background": "transparent", "seed": "7"},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "own", "tier": "1K", "n": "1", "quality": "high",
+			"width": "1200", "height": "630", "output_format": "jpeg", "background": "opaque", "seed": ""},
+		{"prompt": "a fox", "model": "fake-1", "ratio": "auto", "tier": "4K", "n": "1", "quality": "high", "width": "",
+			"height": "", "output_format": "", "background": "", "seed": ""},
+		{"prompt": "a fox", "model": "tiny", "ratio": "3:2", "tier": "2K", "n": "1", "quality": "auto", "width": "",
+			"height": "", "output_format": "", "background": "", "seed": ""},
 	} {
 		var pairs []string
 		for name, value := range sent {
@@ -307,9 +333,9 @@ func TestUseAgain(t *testing.T) {
 	}
 }
 
-// Where there is too much work, nothing is charged and nothing that was entered is lost.
+// Under overload nothing is charged, and nothing that was entered is lost.
 func TestTooMuchWork(t *testing.T) {
-	s := openOver(t, func(c *engine.Config) { newGate().oneByOne(c); c.MaxQueued = 1 })
+	s := openOver(t, func(c *engine.Config) { newGate().oneByOne(c); c.Limits.MaxQueued = 1 })
 	v := s.signedIn("alice")
 	v.grant(10)
 	v.reaches(v.begin("a fox", 1).ID, imagegen.StatusProcessing)
@@ -321,40 +347,44 @@ func TestTooMuchWork(t *testing.T) {
 	s.is.Equal(v.balance(), imagegen.Credits(8))
 }
 
-// Without a model there is nothing to fill in; one without shapes has none to offer.
+// Without a model there is no form. A model without ratios offers none.
 func TestNoModel(t *testing.T) {
 	s := openOver(t, func(c *engine.Config) { c.Models = nil })
 	v := s.signedIn("alice")
 	a := v.get("playground")
-	s.is.True(a.StatusCode == http.StatusOK && a.has("No model is on offer", "/console/generations") && !a.has("<textarea"))
+	s.is.True(a.StatusCode == http.StatusOK && a.has("No model is on offer", "/console/generations") &&
+		!a.has("<textarea"))
 	s.is.Equal(v.post("playground", small()...).StatusCode, http.StatusUnprocessableEntity)
 
 	s = openOver(t, func(c *engine.Config) { c.Models[0].Ratios = []imagegen.Ratio{} })
 	s.is.Equal(s.signedIn("alice").get("playground").StatusCode, http.StatusOK)
 }
 
-// Who has hung up before anything was charged has nothing made.
+// Nothing is made for a browser that hangs up before the charge.
 func TestCreateForNobody(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	v.grant(10)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := v.request(http.MethodPost, "playground", strings.NewReader("prompt=a+fox"), "Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").WithContext(ctx)
+	r := v.request(http.MethodPost, "playground", strings.NewReader("prompt=a+fox"), "Content-Type",
+		"application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin").WithContext(ctx)
 	s.is.True(aborted(func() { s.ServeHTTP(nobody{}, r) }))
 	s.is.Equal(len(v.made()), 0)
 	s.is.Equal(v.balance(), imagegen.Credits(10))
 }
 
-// What the model has can be asked for; what it has not, or what does not go together, stands beside its field.
+// Options that the model offers can be chosen. Others, and contradicting ones, are faults of their fields.
 func TestCreateWithOptions(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	v.grant(10)
-	a := v.post("playground", small("prompt", "a fox", "output_format", "jpeg", "background", "opaque", "seed", " 7 ")...)
+	a := v.post("playground", small("prompt", "a fox", "output_format", "jpeg", "background", "opaque", "seed",
+		" 7 ")...)
 	s.is.Equal(a.StatusCode, http.StatusSeeOther)
 	g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
-	s.is.Equal(cmp.Diff(imagegen.Options{Format: imagegen.FormatJPEG, Background: imagegen.BackgroundOpaque, Seed: new(int64(7))}, g.Options), "")
+	s.is.Equal(cmp.Diff(imagegen.Options{Format: imagegen.FormatJPEG, Background: imagegen.BackgroundOpaque,
+		Seed: new(int64(7))}, g.Options), "")
 	s.is.Equal(g.Images[0].MediaType, "image/jpeg")
 	before := v.balance()
 	for name, value := range map[string]string{"output_format": "gif", "background": "white", "seed": "4294967296"} {
@@ -366,4 +396,19 @@ func TestCreateWithOptions(t *testing.T) {
 	s.is.Equal(both.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(both.has("A JPEG has no transparency"))
 	s.is.Equal(v.balance(), before)
+}
+
+// Five shapes are visible at first. The others are unfolded if one of them is chosen.
+func TestFewShapesFirst(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	before, after, cut := strings.Cut(v.get("playground").body,
+		`<details class="further"><summary>More shapes</summary>`)
+	s.is.True(cut)
+	s.is.Equal(strings.Count(before, `name="ratio"`), 5)
+	s.is.Equal(strings.Count(after, `name="ratio"`), len(imagegen.Ratios())+1-5) // with an exact size
+	for shape, open := range map[string]bool{"16:9": false, "3:2": true, "own": true} {
+		a := v.post("playground", "show", "cost", "ratio", shape, "width", "64", "height", "64")
+		s.is.Equal(a.has(`<details class="further" open>`), open)
+	}
 }

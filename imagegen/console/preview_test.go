@@ -18,7 +18,7 @@ func (a answer) sample(language string) string {
 	return html.UnescapeString(code)
 }
 
-// The preview follows the form: the cost, what stands in its way, and the request in code. It costs nothing.
+// The preview shows the cost of the form, or a fault, and the request in code. It charges nothing.
 func TestPreview(t *testing.T) {
 	spool := new(imagegentest.CountedSpool)
 	s := openOver(t, spool.Watch)
@@ -28,14 +28,22 @@ func TestPreview(t *testing.T) {
 		pairs []string
 		says  []string
 	}{
-		"nothing yet":  {nil, []string{"<strong>1</strong> credit<", "Balance 3, afterwards 2.", `"prompt": "A red fox in fresh snow, early morning light"`}},
-		"settings":     {[]string{"prompt", "a hare", "ratio", "1:1", "tier", "1K", "n", "3"}, []string{"<strong>3</strong> credits<", "1K · 1024 × 1024", "afterwards 0.", `"prompt": "a hare"`, `"n": 3`, `"size": "1024x1024"`}},
-		"own size":     {[]string{"ratio", "own", "width", "2000", "height", "2000"}, []string{"<strong>2</strong> credits<", "2K · 2000 × 2000"}},
-		"half a size":  {[]string{"ratio", "own", "width", "2000"}, []string{`<p class="problem">Give both edges in whole pixels, from 16 to 8192.</p>`}},
-		"too few":      {[]string{"tier", "4K"}, []string{"This costs 4 credits, and there are 3 credits."}},
-		"long prompt":  {[]string{"prompt", strings.Repeat("x", 32_001)}, []string{`<p class="problem">The prompt has 32001 characters`}},
-		"a mask":       {[]string{"reference_name", "fox.png", "mask_name", "sky.png"}, []string{`-F 'mask=@"sky.png"'`, `Mask: file("sky.png"),`}},
-		"references":   {[]string{"reference_name", "fox.png", "reference_name", "it's.jpg"}, []string{`-F 'reference_image=@"fox.png"'`, `-F 'reference_image=@"it'\''s.jpg"'`, `file("it's.jpg"),`}},
+		"nothing yet": {nil, []string{"<strong>1</strong> credit<", "Balance 3, afterwards 2.",
+			`"prompt": "A red fox in fresh snow, early morning light"`}},
+		"settings": {[]string{"prompt", "a hare", "ratio", "1:1", "tier", "1K", "n", "3"},
+			[]string{"<strong>3</strong> credits<", "1K · 1024 × 1024", "afterwards 0.", `"prompt": "a hare"`, `"n": 3`,
+				`"size": "1024x1024"`}},
+		"own size": {[]string{"ratio", "own", "width", "2000", "height", "2000"},
+			[]string{"<strong>2</strong> credits<", "2K · 2000 × 2000"}},
+		"half a size": {[]string{"ratio", "own", "width", "2000"},
+			[]string{`<p class="problem">Give both edges in whole pixels, from 16 to 8192.</p>`}},
+		"too few": {[]string{"tier", "4K"}, []string{"This costs 4 credits, and there are 3 credits."}},
+		"long prompt": {[]string{"prompt", strings.Repeat("x", 32_001)},
+			[]string{`<p class="problem">The prompt has 32001 characters`}},
+		"a mask": {[]string{"reference_name", "fox.png", "mask_name", "sky.png"}, []string{`-F 'mask=@"sky.png"'`,
+			`Mask: file("sky.png"),`}},
+		"references": {[]string{"reference_name", "fox.png", "reference_name", "it's.jpg"},
+			[]string{`-F 'reference_image=@"fox.png"'`, `-F 'reference_image=@"it'\''s.jpg"'`, `file("it's.jpg"),`}},
 		"files anyway": {[]string{"reference_image", "text"}, []string{"<strong>1</strong> credit<"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,8 +75,10 @@ func TestPreview(t *testing.T) {
 func TestOriginOfSamples(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
-	s.is.True(strings.HasPrefix(v.get("playground").sample("curl"), "curl 'http://console.test/api/v1/images/generations'"))
-	a := v.do(http.MethodPost, "playground/preview", nil, "Content-Type", "application/x-www-form-urlencoded", "Origin", "https://images.example.com", "Sec-Fetch-Site", "same-origin")
+	s.is.True(strings.HasPrefix(v.get("playground").sample("curl"),
+		"curl 'http://console.test/api/v1/images/generations'"))
+	a := v.do(http.MethodPost, "playground/preview", nil, "Content-Type", "application/x-www-form-urlencoded", "Origin",
+		"https://images.example.com", "Sec-Fetch-Site", "same-origin")
 	for _, language := range []string{"curl", "go", "javascript"} {
 		s.is.True(strings.Contains(a.sample(language), "https://images.example.com"))
 	}

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -21,22 +22,24 @@ func openBeside(t *testing.T, change ...func(*console.Config)) (*site, *oidctest
 	t.Helper()
 	at := oidctest.Start(t)
 	at.SignIn("1234", "preferred_username", "alice")
-	p, err := oidc.New(oidc.Config{Issuer: at.URL, ClientID: oidctest.ClientID, Secret: oidctest.Secret, Name: "Example ID",
-		RoleClaim: "groups", OperatorValue: "operators"})
+	p, err := oidc.New(oidc.Config{Issuer: at.URL, ClientID: oidctest.ClientID, Secret: oidctest.Secret,
+		Name: "Example ID", RoleClaim: "groups", OperatorValue: "operators"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return open(t, append(change, func(c *console.Config) { c.Provider = p })...), at
+	return open(t, append(change, func(c *console.Config) { c.IdentityProvider = p })...), at
 }
 
-// newcomers lets the site make users of whom the provider knows.
-func newcomers(c *console.Config) { c.Newcomers = true }
+// newcomers lets the site create users for new identities.
+func newcomers(c *console.Config) { c.ProvisionUsers = true }
 
 // goes follows a link to the provider, and returns the way back.
 func (v *visitor) goes(link string) (back string) {
 	v.Helper()
 	a := v.get(link)
-	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get(a.redirected())
+	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Get(a.redirected())
 	v.is.NoErr(err)
 	r.Body.Close()
 	return strings.TrimPrefix(r.Header.Get("Location"), "http://console.test")
@@ -45,7 +48,8 @@ func (v *visitor) goes(link string) (back string) {
 func TestSignInByTheProvider(t *testing.T) {
 	s, at := openBeside(t, newcomers)
 	v := s.visitor()
-	s.is.True(v.get("signin?next=/console/account").has("Sign in by Example ID", `href="/console/signin/provider?next=%2fconsole%2faccount"`))
+	s.is.True(v.get("signin?next=/console/account").has("Sign in by Example ID",
+		`href="/console/signin/provider?next=%2fconsole%2faccount"`))
 	news := s.news(func() {
 		s.is.Equal(v.get(v.goes("signin/provider?next=/console/account")).redirected(), "/console/account")
 	})
@@ -53,7 +57,8 @@ func TestSignInByTheProvider(t *testing.T) {
 	for _, r := range news {
 		acts = append(acts, r.Act)
 	}
-	s.is.Equal(cmp.Diff([]account.Act{account.ActUserCreate, account.ActIdentityCreate, account.ActUserPassword, account.ActSignIn}, acts), "")
+	s.is.Equal(cmp.Diff([]account.Act{account.ActUserCreate, account.ActIdentityCreate, account.ActUserPassword,
+		account.ActSignIn}, acts), "")
 	s.is.Equal(news[3].Actor.Name, "alice")
 	s.is.True(v.get("account").has("alice", "You can sign in by Example ID."))
 	s.is.True(v.get("users").StatusCode == http.StatusNotFound)
@@ -67,7 +72,7 @@ func TestSignInByTheProvider(t *testing.T) {
 	s.is.Equal(v.get("users").StatusCode, http.StatusNotFound)
 }
 
-// A name or an address makes nobody the user who has it.
+// A name or a mail address never finds an existing user.
 func TestProviderNamesNobody(t *testing.T) {
 	s, at := openBeside(t, newcomers)
 	s.user("alice", account.RoleOperator)
@@ -82,12 +87,16 @@ func TestProviderNamesNobody(t *testing.T) {
 	s.is.True(s.visitor().get(s.visitor().goes("signin/provider")).StatusCode == http.StatusBadRequest)
 }
 
-// Every refusal is counted in the trail, and lets nobody in.
+// Every refusal is counted in the trail, and signs nobody in.
 func TestProviderRefusals(t *testing.T) {
 	for name, enter := range map[string]func(s *site, at *oidctest.Provider, v *visitor) answer{
 		"unknown": func(_ *site, _ *oidctest.Provider, v *visitor) answer { return v.get(v.goes("signin/provider")) },
 		"expired token": func(_ *site, at *oidctest.Provider, v *visitor) answer {
 			at.Lie(func(c map[string]any) { c["exp"] = time.Now().Add(-time.Hour).Unix() })
+			return v.get(v.goes("signin/provider"))
+		},
+		"a name like an identifier": func(_ *site, at *oidctest.Provider, v *visitor) answer {
+			at.SignIn("5678", "preferred_username", "usr_01JZZZZZZZZZZZZZZZZZZZZZZZ")
 			return v.get(v.goes("signin/provider"))
 		},
 		"another's way back": func(s *site, _ *oidctest.Provider, v *visitor) answer {
@@ -116,12 +125,14 @@ func TestProviderRefusals(t *testing.T) {
 			a := enter(s, at, v)
 			s.is.Equal(a.StatusCode, http.StatusBadRequest)
 			s.is.True(v.get("account").redirected() != "")
-			s.eventually(func() bool { return len(s.rows(account.TrailQuery{Act: string(account.ActSignInFailed)})) == 1 })
+			s.eventually(func() bool {
+				return len(s.rows(account.TrailQuery{Act: string(account.ActSignInFailed)})) == 1
+			})
 		})
 	}
 }
 
-// Who comes back a second time, with all that the first had, is not let in.
+// A repeated callback signs nobody in.
 func TestProviderReplay(t *testing.T) {
 	s, _ := openBeside(t, newcomers)
 	v := s.visitor()
@@ -138,7 +149,7 @@ func TestProviderReplay(t *testing.T) {
 
 var link = regexp.MustCompile(`href="(/console/signin/provider\?pending=[^"]+)"`)
 
-// A user with a password connects who they are elsewhere, and is known by it until they disconnect.
+// A user with a password can connect an identity, and sign in by it until they disconnect it.
 func TestConnect(t *testing.T) {
 	s, _ := openBeside(t)
 	v := s.signedIn("bob")
@@ -150,11 +161,11 @@ func TestConnect(t *testing.T) {
 	s.is.Equal(in.get(in.goes("signin/provider")).redirected(), "/console/")
 	s.is.True(in.get("account").has("bob"))
 
-	// Nobody else is connected with the same.
+	// Another user cannot connect the same identity.
 	carol := s.signedIn("carol")
 	to = link.FindStringSubmatch(carol.post("account/provider").body)[1]
 	s.is.True(carol.get(carol.goes(to)).has("connected with another user"))
-	// Nor does another's browser end what she began.
+	// Another browser cannot complete what she began.
 	to = link.FindStringSubmatch(carol.post("account/provider").body)[1]
 	s.is.Equal(v.get(to).StatusCode, http.StatusBadRequest)
 
@@ -163,7 +174,7 @@ func TestConnect(t *testing.T) {
 
 }
 
-// Who has no password confirms at the provider, as the same person and anew; the form waits.
+// A user without a password confirms at the provider, by a new authentication as the same person; the form waits.
 func TestConfirmByTheProvider(t *testing.T) {
 	s, at := openBeside(t, newcomers)
 	v := s.visitor()
@@ -184,11 +195,11 @@ func TestConfirmByTheProvider(t *testing.T) {
 	at.Lie(func(map[string]any) {})
 	a := v.get(v.goes(ask()))
 	s.is.True(a.has(`action="/console/keys"`))
-	s.is.True(slices.Equal(a.kept(), []string{"life", "never", "name", "script"}))
-	s.is.True(v.post("keys", a.kept()...).redirected() != "")
+	s.is.True(slices.Equal(a.hiddenFields(), []string{"life", "never", "name", "script"}))
+	s.is.True(v.post("keys", a.hiddenFields()...).redirected() != "")
 }
 
-// Without a provider there is no way to one.
+// Without a provider its routes do not exist.
 func TestNoProvider(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -200,14 +211,53 @@ func TestNoProvider(t *testing.T) {
 	}
 }
 
-// Strangers who begin and never come back take a bounded room: the oldest of 10,000 visits makes it.
-func TestVisitsAreBounded(t *testing.T) {
+// Sign-ins that strangers begin and never complete do not displace others.
+func TestStrangersPushNobodyOut(t *testing.T) {
 	s, _ := openBeside(t, newcomers)
-	first, second, stranger := s.visitor(), s.visitor(), s.visitor()
-	a, b := first.goes("signin/provider"), second.goes("signin/provider")
-	for range 9_999 {
+	first, stranger := s.visitor(), s.visitor()
+	back := first.goes("signin/provider")
+	for range 10_000 {
 		stranger.get("signin/provider")
 	}
-	s.is.Equal(first.get(a).StatusCode, http.StatusBadRequest)
-	s.is.Equal(second.get(b).redirected(), "/console/")
+	s.is.Equal(first.get(back).redirected(), "/console/")
+}
+
+// A sign-in that begins at one node can end at another, and works once.
+func TestVisitsOfSeveralNodes(t *testing.T) {
+	s, _ := openBeside(t, newcomers)
+	v, other := s.visitor(), s.beside()
+	back := v.goes("signin/provider?next=/console/account")
+	replay := maps.Clone(v.cookies)
+	v.site = other
+	s.is.Equal(v.get(back).redirected(), "/console/account")
+	again := s.visitor()
+	again.cookies = replay
+	s.is.Equal(again.get(back).StatusCode, http.StatusBadRequest)
+
+	s.clock.Advance(5 * time.Minute)
+	to := link.FindStringSubmatch(v.post("keys", "name", "script", "life", "never").body)[1]
+	v.site = s
+	back = v.goes(to)
+	v.site = other
+	a := v.get(back)
+	s.is.True(slices.Equal(a.hiddenFields(), []string{"life", "never", "name", "script"}))
+	v.site = s
+	s.is.True(v.post("keys", a.hiddenFields()...).redirected() != "")
+}
+
+// The way back does not lead to a page with too long an address. A form that is too large is refused.
+func TestWhatCannotTravelAlong(t *testing.T) {
+	s, _ := openBeside(t, newcomers)
+	v := s.visitor()
+	long := strings.Repeat("x", 1900)
+	s.is.Equal(v.get(v.goes("signin/provider?next=/console/account?"+long)).redirected(), "/console/account?"+long)
+	for _, cookie := range v.cookies {
+		s.is.True(len(cookie) < 4000)
+	}
+	s.is.Equal(v.get(v.goes("signin/provider?next=/console/account?"+long+long)).redirected(), "/console/")
+	s.clock.Advance(5 * time.Minute)
+	s.is.True(v.post("keys", "name", long[:1700], "life", "never").has("Confirm by Example ID"))
+	a := v.post("keys", "name", long+long, "life", "never")
+	s.is.Equal(a.StatusCode, http.StatusBadRequest)
+	s.is.True(a.has("The form is too large; shorten what you entered."))
 }

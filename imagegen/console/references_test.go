@@ -7,14 +7,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // chosen are the person's own images in the form, in order.
 func (a answer) chosen() (all []string) {
-	for _, m := range regexp.MustCompile(`<input type="hidden" name="reference" value="([^"]*)">`).FindAllStringSubmatch(a.body, -1) {
+	for _, m := range regexp.MustCompile(`<input type="hidden" name="reference" value="([^"]*)">`).
+		FindAllStringSubmatch(a.body, -1) {
 		all = append(all, m[1])
 	}
 	return all
@@ -29,7 +30,7 @@ func (v *visitor) finishMany(n int) (ids []string) {
 	return ids
 }
 
-// An image that was made before is a reference by its identifier, from any page, and none of somebody else's is.
+// An image can be a reference by its identifier, from any page, but not one of another user.
 func TestUseAsReference(t *testing.T) {
 	s := open(t)
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
@@ -46,12 +47,14 @@ func TestUseAsReference(t *testing.T) {
 	s.is.Equal(bob.get(link).StatusCode, http.StatusNotFound)
 	s.is.Equal(alice.get("playground?reference=nonsense").StatusCode, http.StatusNotFound)
 
-	s.is.Equal(alice.post("playground", small("prompt", "in autumn", "reference", id)...).StatusCode, http.StatusSeeOther)
+	s.is.Equal(alice.post("playground", small("prompt", "in autumn", "reference", id)...).StatusCode,
+		http.StatusSeeOther)
 	made := alice.reaches(alice.made()[0].ID, imagegen.StatusSucceeded)
 	s.is.Equal(made.ReferenceCount, 1)
 	foreign := bob.post("playground", small("reference", id)...)
 	s.is.Equal(foreign.StatusCode, http.StatusUnprocessableEntity)
-	s.is.Equal(foreign.fault("reference_image"), "One of the images is not there any more. Remove it, or choose another.")
+	s.is.Equal(foreign.fault("reference_image"),
+		"One of the images is not there any more. Remove it, or choose another.")
 	s.is.Equal(len(bob.made()), 0)
 }
 
@@ -73,7 +76,8 @@ func TestArrangeReferences(t *testing.T) {
 		{"show", "remove:7", ids[:2]},
 		{"show", "remove:-1", ids[:2]},
 	} {
-		a := v.post("playground", small("prompt", "in autumn", "reference", ids[0], "reference", ids[1], c.name, c.value)...)
+		a := v.post("playground", small("prompt", "in autumn", "reference", ids[0], "reference", ids[1], c.name,
+			c.value)...)
 		s.is.Equal(a.StatusCode, http.StatusOK)
 		s.is.Equal(cmp.Diff(c.want, a.chosen()), "")
 		s.is.Equal(a.entered()["prompt"], "in autumn")
@@ -81,7 +85,7 @@ func TestArrangeReferences(t *testing.T) {
 	s.is.Equal(len(v.made()), 1)
 }
 
-// Images and files are references in the order of the form; "use again" and a variation have the images again, and say which
+// Images and files are references in the order of the form. "Use again" and a variation reuse the images, and say which
 // files are gone.
 func TestReferencesOnceMore(t *testing.T) {
 	s := open(t)
@@ -105,13 +109,15 @@ func TestReferencesOnceMore(t *testing.T) {
 	v.postFiles("playground", []file{{"a.png", picture(20, 20)}}, small("reference", ids[0])...)
 	mixed := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
 	s.is.Equal(mixed.ReferenceCount, 2)
-	gone := v.showsSoon("playground?again="+string(mixed.ID), func(a answer) bool { // its file is removed after its outcome is written
+	// its file is removed after its outcome is written
+	gone := v.showsSoon("playground?again="+string(mixed.ID), func(a answer) bool {
 		return a.has("It was made with 1 image that is not kept: choose it once more.")
 	})
 	s.is.Equal(gone.chosen(), ids[:1])
 	refused := v.post("playground", "again", string(mixed.ID))
 	s.is.Equal(refused.StatusCode, http.StatusUnprocessableEntity)
-	s.is.Equal(refused.fault("reference_image"), "It was made with 1 image that is not kept. Choose it once more, or others.")
+	s.is.Equal(refused.fault("reference_image"),
+		"It was made with 1 image that is not kept. Choose it once more, or others.")
 	s.is.Equal(refused.chosen(), ids[:1])
 
 	source, _ := imagegen.ImageID(ids[0]).Generation()
@@ -119,8 +125,8 @@ func TestReferencesOnceMore(t *testing.T) {
 	s.is.True(v.get("playground?again=" + string(first.ID)).has("It was made with 2 images that are not kept"))
 }
 
-// A file that was sent is a reference of another generation too, by "use again", a variation or its address, until its own has
-// ended; and it is shown to nobody else.
+// Until its generation has ended, an uploaded file can be a reference of another generation, by "use again", a
+// variation or its address. Only its owner can see it.
 func TestSentImageOnceMore(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -135,8 +141,10 @@ func TestSentImageOnceMore(t *testing.T) {
 	s.is.True(!again.has("not kept"))
 	s.is.Equal(alice.get("playground?reference="+name).chosen(), []string{name})
 	shown := alice.get("thumbnails/" + name)
-	s.is.Equal([]string{shown.body, shown.Header.Get("Content-Type"), shown.Header.Get("Cache-Control")}, []string{string(sent), "image/png", "no-store"})
-	for _, other := range []string{string(first.ID) + ".1", string(first.ID) + ".-1", string(first.ID) + ".x", "gen_1.0", "x.0"} {
+	s.is.Equal([]string{shown.body, shown.Header.Get("Content-Type"), shown.Header.Get("Cache-Control")},
+		[]string{string(sent), "image/png", "no-store"})
+	for _, other := range []string{string(first.ID) + ".1", string(first.ID) + ".-1", string(first.ID) + ".x",
+		"gen_1.0", "x.0"} {
 		s.is.Equal(alice.get("images/"+other).StatusCode, http.StatusNotFound)
 		s.is.Equal(alice.get("playground?reference="+other).StatusCode, http.StatusNotFound)
 	}
@@ -150,13 +158,16 @@ func TestSentImageOnceMore(t *testing.T) {
 	close(g.opened)
 	alice.reaches(first.ID, imagegen.StatusSucceeded)
 	alice.reaches(second.ID, imagegen.StatusSucceeded)
-	alice.showsSoon("images/"+name, func(a answer) bool { return a.StatusCode == http.StatusNotFound }) // removed after the outcome is written
-	alice.showsSoon("playground?again="+string(second.ID), func(a answer) bool { return a.has("It was made with 1 image that is not kept") })
+	// removed after the outcome is written
+	alice.showsSoon("images/"+name, func(a answer) bool { return a.StatusCode == http.StatusNotFound })
+	alice.showsSoon("playground?again="+string(second.ID), func(a answer) bool {
+		return a.has("It was made with 1 image that is not kept")
+	})
 	s.is.Equal(alice.post("playground", small("reference", name)...).fault("reference_image"),
 		"One of the images is not there any more. Remove it, or choose another.")
 }
 
-// More images than the model takes are refused in words.
+// More images than the model takes are a fault of the form.
 func TestTooManyOwnReferences(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -165,5 +176,6 @@ func TestTooManyOwnReferences(t *testing.T) {
 	for i := range 17 {
 		pairs = append(pairs, "reference", fmt.Sprintf("img_%d", i))
 	}
-	s.is.Equal(v.post("playground", pairs...).fault("reference_image"), "17 images were chosen; fake-1 takes 16 at most.")
+	s.is.Equal(v.post("playground", pairs...).fault("reference_image"),
+		"17 images were chosen; fake-1 takes 16 at most.")
 }

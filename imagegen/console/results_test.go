@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// awaits is what the result asks for by itself, to be answered once it has changed; "" if nothing.
+// awaits is the address that the result polls with waiting; "" if it does not.
 func (a answer) awaits() string {
 	m := regexp.MustCompile(`<div id="result" tabindex="-1" hx-get="([^"]*)"`).FindStringSubmatch(a.body)
 	if m == nil {
@@ -21,13 +21,13 @@ func (a answer) awaits() string {
 	return html.UnescapeString(m[1])
 }
 
-// asks is the same, to be answered at once.
+// asks is the same address without waiting.
 func (a answer) asks() string {
 	before, _, _ := strings.Cut(a.awaits(), "&wait=")
 	return before
 }
 
-// The result stands beside the form and asks for what has changed, until it has ended.
+// The result beside the form polls for changes until the generation has ended.
 func TestResultBesideTheForm(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -39,15 +39,17 @@ func TestResultBesideTheForm(t *testing.T) {
 	second := v.begin("a hare", 1)
 
 	a := v.get("playground?result=" + string(first.ID))
-	s.is.True(a.has(`<div id="result"`, `class="place processing"`, "<noscript>", `hx-trigger="load, every 1s"`, `data-elapsed="0"`))
+	s.is.True(a.has(`<div id="result"`, `class="place processing"`, "<noscript>", `hx-trigger="load, every 1s"`,
+		`data-elapsed="0"`))
 	s.is.Equal(a.entered()["prompt"], "a fox")
 	s.is.Equal(a.asks(), "/console/playground/results/"+string(first.ID)+"?seen=processing-0-false")
 	s.is.Equal(v.get(a.asks()).StatusCode, http.StatusNoContent)
-	s.is.True(v.get("playground").has("results/" + string(second.ID) + "?seen=queued-0-true")) // the newest, where none is named
+	// the newest, where none is named
+	s.is.True(v.get("playground").has("results/" + string(second.ID) + "?seen=queued-0-true"))
 	s.is.Equal(v.get("playground").entered()["prompt"], "")
 
 	close(g.opened)
-	done := v.get(a.awaits()) // it is held back until there is something to tell
+	done := v.get(a.awaits()) // the answer is held back until there is a change
 	for done.awaits() != "" {
 		done = v.get(done.awaits())
 	}
@@ -55,7 +57,7 @@ func TestResultBesideTheForm(t *testing.T) {
 	s.is.Equal(strings.Count(done.body, "<figure>"), 2)
 }
 
-// What begins and ends within a moment is told as one change; what takes longer is shown under way.
+// A generation that ends within a moment is one change. One that takes longer is shown under way.
 func TestQuickResultComesAtOnce(t *testing.T) {
 	for takes, ended := range map[string]bool{"50ms": true, "1s": false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,13 +73,14 @@ func TestQuickResultComesAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody else's generation is a result.
+// Another user's generation cannot be the result.
 func TestResultsAreOnesOwn(t *testing.T) {
 	s := open(t)
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
 	alice.grant(10)
 	g := alice.finish("a fox", 1, imagegen.StatusSucceeded)
-	for _, page := range []string{"playground?result=", "playground?again=", "playground/results/", "playground/strip?result="} {
+	for _, page := range []string{"playground?result=", "playground?again=", "playground/results/",
+		"playground/strip?result="} {
 		s.is.Equal(alice.get(page+string(g.ID)).StatusCode, http.StatusOK)
 		s.is.Equal(bob.get(page+string(g.ID)).StatusCode, http.StatusNotFound)
 		s.is.Equal(alice.get(page+"gen_unknown").StatusCode, http.StatusNotFound)
@@ -96,7 +99,7 @@ func TestResultForAScript(t *testing.T) {
 	s.is.True(a.has(`name="token" value="console-`) && !a.has(token))
 }
 
-// The strip tells of what is under way beside the result.
+// The strip shows the other generations under way.
 func TestStrip(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -117,7 +120,7 @@ func TestStrip(t *testing.T) {
 	s.is.True(!v.get(strip + "q0.p0.").has("hx-trigger")) // nothing can change any more
 }
 
-// What waits can be cancelled beside the form, with a script and without.
+// A generation that waits can be cancelled beside the form, with and without a script.
 func TestCancelInThePlayground(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -138,7 +141,7 @@ func TestCancelInThePlayground(t *testing.T) {
 	close(g.opened)
 }
 
-// What the model usually takes is known from what it took before.
+// The usual duration of a model is computed from its earlier generations.
 func TestUsually(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)

@@ -27,23 +27,28 @@ func TestRevokeCredits(t *testing.T) {
 	once := onceField.FindAllStringSubmatch(a.body, -1)[1][1]
 
 	form := []string{"revoke_credits", "30", "revoke_lot", sold.ID, "once", once}
-	s.is.True(v.follow(v.post(page+"/revocations", form...)).has("Taken back from alice: 30 credits. The balance is 120."))
-	s.is.True(v.follow(v.post(page+"/revocations", form...)).has("30 credits were taken back from alice already, at ", "Nothing was taken back now. The balance is 120.")) // a reload
+	s.is.True(v.follow(v.post(page+"/revocations", form...)).
+		has("Taken back from alice: 30 credits. The balance is 120."))
+	s.is.True(v.follow(v.post(page+"/revocations", form...)).has("30 credits were taken back from alice already, at ",
+		"Nothing was taken back now. The balance is 120.")) // a reload
 	form[1] = "5"
 	a = v.post(page+"/revocations", form...)
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.True(a.has("This form was sent before, for another grant or revocation"))
 	has(120)
 
-	s.is.True(v.follow(v.post(page+"/revocations", "revoke_credits", "1", "revoke_ref", "credit-note-1")).has("The balance is 119."))
-	s.is.True(v.post(page+"/revocations", "revoke_credits", "2", "revoke_ref", "credit-note-1").has(`id="f-revoke_ref-fault">This reference was used before`, `value="credit-note-1"`))
-	s.is.True(v.post(page+"/revocations", "revoke_credits", "2", "revoke_ref", "invoice-7").has(`id="f-revoke_ref-fault">This reference was used before`)) // for the grant
+	s.is.True(v.follow(v.post(page+"/revocations", "revoke_credits", "1", "revoke_ref", "credit-note-1")).
+		has("The balance is 119."))
+	s.is.True(v.post(page+"/revocations", "revoke_credits", "2", "revoke_ref", "credit-note-1").
+		has(`id="f-revoke_ref-fault">This reference was used before`, `value="credit-note-1"`))
+	s.is.True(v.post(page+"/revocations", "revoke_credits", "2", "revoke_ref", "invoice-7").
+		has(`id="f-revoke_ref-fault">This reference was used before`)) // for the grant
 	has(119)
 	s.is.Equal(v.post("users/usr_nobody/revocations", "revoke_credits", "1").StatusCode, http.StatusNotFound)
 	s.is.True(v.get(page+"/ledger").has("Taken back", "credit-note-1", "by console:olivia", "\u221230"))
 }
 
-// What is spent or held stays so: all of what is asked for is taken back, or nothing.
+// Spent and held credits cannot be taken back: a revocation takes all that was entered, or nothing.
 func TestRevokeCreditsRefuses(t *testing.T) {
 	s := open(t)
 	v, alice := s.operator(), s.signedIn("alice")

@@ -1,152 +1,122 @@
 package console
 
 import (
-	"net/http"
-	"strings"
+	"github.com/imagegend/imagegend/imagegen/console/internal/credits"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/gallery"
+	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
+	"github.com/imagegend/imagegend/imagegen/console/internal/operator"
+	"github.com/imagegend/imagegend/imagegen/console/internal/playground"
 )
 
-// access says who may open a route. The values are ordered: each asks for no less than the one before.
-type access int
+// routes lists all routes except the static files. Each POST passes http.CrossOriginProtection first. Actions wrapped
+// in confirmed ask for the password, a passkey or the provider again, unless that was done shortly before. Handlers
+// wrapped in the others are given what the path names, and the form.
+func (c *Console) routes() []frame.Route {
+	signIn, system, confirmed := c.signIn, c.system, c.signIn.Confirmed
+	withForm, withUser, withUserForm, withKey := frame.WithForm, frame.WithUser, frame.WithUserAndForm, keys.WithKey
+	return []frame.Route{
+		route("GET {$}", frame.SignedIn, "", home),
+		route("GET /", frame.Anyone, "", frame.NotFound),
+		route("POST /", frame.Anyone, "", frame.NotFound),
 
-const (
-	anyone access = iota
-	// signedIn sends everybody else to the sign-in page, which leads back.
-	signedIn
-	// typing is signedIn for a form with much to type. Where no script keeps a draft, whoever is no longer signed in
-	// gets a page that holds what they typed: see keepTyped.
-	typing
-	// operator answers everybody else that there is no such page.
-	operator
-)
+		// Before anybody is signed in. A token in a path is a secret, so the log has the pattern instead.
+		route("GET signin", frame.Anyone, "", signIn.SignInForm),
+		route("POST signin", frame.Anyone, "", withForm(signIn.SignIn)),
+		route("POST signout", frame.Anyone, "", signIn.SignOut),
+		route("POST signin/passkey", frame.Anyone, "", withForm(signIn.SignInByPasskey)),
+		route("GET signin/provider", frame.Anyone, "", signIn.RedirectToProvider),
+		route("GET signin/provider/callback", frame.Anyone, "", signIn.ProviderCallback),
+		route("GET setup/{token}", frame.Anyone, "", signIn.SetupForm),
+		route("POST setup/{token}", frame.Anyone, "", signIn.Setup),
+		route("GET invitation/{token}", frame.Anyone, "", signIn.InvitationForm),
+		route("POST invitation/{token}", frame.Anyone, "", signIn.AcceptInvitation),
+		route("GET entry/{token}", frame.Anyone, "", signIn.SignInLinkForm),
+		route("POST entry/{token}", frame.Anyone, "", signIn.UseSignInLink),
 
-// route is one page or action.
-type route struct {
-	pattern string // of http.ServeMux, with the path below Config.Path
-	access  access
-	section string // the section of the navigation that the page belongs to; "": none
-	handle  handle
-}
+		// Operators only. Everything that is done or shown there and concerns another user is recorded in the audit
+		// trail; a test compares this table with the acts that it knows.
+		route("GET users", frame.Operator, "users", operator.Users),
+		route("POST users", frame.Operator, "users", confirmed(withForm(operator.CreateUser))),
+		route("GET users/new", frame.Operator, "users", operator.NewUser),
+		route("GET users/{user}", frame.Operator, "users", withUser(operator.User)),
+		route("POST users/{user}/type", frame.Operator, "users", confirmed(withUserForm(operator.SetAccountType))),
+		route("POST users/{user}/invitation", frame.Operator, "users", confirmed(withUserForm(operator.InviteUser))),
+		route("POST users/{user}/grants", frame.Operator, "users", confirmed(withUserForm(operator.Grant))),
+		route("POST users/{user}/revocations", frame.Operator, "users",
+			confirmed(withUserForm(operator.RevokeCredits))),
+		route("GET users/{user}/ledger", frame.Operator, "users", withUser(credits.UserLedger)),
+		route("GET users/{user}/ledger.csv", frame.Operator, "users", withUser(credits.UserCSV)),
+		route("POST users/{user}/suspend", frame.Operator, "users", confirmed(withUser(operator.SuspendUser))),
+		route("POST users/{user}/resume", frame.Operator, "users", confirmed(withUser(operator.ResumeUser))),
+		route("POST users/{user}/passkeys/remove", frame.Operator, "users",
+			confirmed(withUser(operator.RemovePasskeys))),
+		route("GET users/{user}/disable", frame.Operator, "users", withUser(operator.ConfirmDisable)),
+		route("POST users/{user}/disable", frame.Operator, "users", confirmed(withUser(operator.DisableUser))),
+		route("GET users/{user}/keys/{key}/limits", frame.Operator, "users", withKey(keys.Limits)),
+		route("POST users/{user}/keys/{key}/limits", frame.Operator, "users", confirmed(withKey(keys.SetLimits))),
+		route("GET users/{user}/keys/{key}/revoke", frame.Operator, "users", withKey(keys.ConfirmRevoke)),
+		route("POST users/{user}/keys/{key}/revoke", frame.Operator, "users", confirmed(withKey(keys.Revoke))),
+		route("GET users/{user}/generations", frame.Operator, "users", withUser(operator.Generations)),
 
-// handle answers a request, or returns an error, which page.fail turns into the answer. It must not do both: an
-// error after the answer has begun cuts the connection.
-type handle func(c *Console, p *page) error
+		route("GET overview", frame.Operator, "overview", system.Overview),
 
-// table lists all routes except the static files. Each POST passes http.CrossOriginProtection first. Actions wrapped
-// in confirmed ask for the password, a passkey or the provider again, unless that was done within confirmedFor.
-var table = []route{
-	{"GET {$}", signedIn, "", (*Console).home},
-	{"GET /", anyone, "", (*Console).unknown},
-	{"POST /", anyone, "", (*Console).unknown},
+		route("GET trail", frame.Operator, "trail", operator.Trail),
 
-	// Before anybody is signed in. A token in a path is a secret, so the log has the pattern instead.
-	{"GET signin", anyone, "", (*Console).signInForm},
-	{"POST signin", anyone, "", (*Console).signIn},
-	{"POST signout", anyone, "", (*Console).signOut},
-	{"POST signin/passkey", anyone, "", (*Console).signInByPasskey},
-	{"GET signin/provider", anyone, "", (*Console).goToProvider},
-	{"GET signin/provider/callback", anyone, "", (*Console).providerCallback},
-	{"GET setup/{token}", anyone, "", (*Console).setupForm},
-	{"POST setup/{token}", anyone, "", (*Console).setup},
-	{"GET invitation/{token}", anyone, "", (*Console).invitationForm},
-	{"POST invitation/{token}", anyone, "", (*Console).acceptInvitation},
-	{"GET entry/{token}", anyone, "", (*Console).signInLinkForm},
-	{"POST entry/{token}", anyone, "", (*Console).useSignInLink},
+		route("GET system", frame.Operator, "system", system.System),
+		route("GET system/audit", frame.Operator, "system", system.AuditState),
+		route("POST system/audit", frame.Operator, "system", system.StartAudit),
+		route("GET system/clock", frame.Operator, "system", system.Clock),
+		route("POST system/clock", frame.Operator, "system", confirmed(system.ConfirmClock)),
 
-	// Operators only. Whatever is done or shown there that concerns another user is recorded in the audit trail; a test
-	// compares this table with the acts that it knows.
-	{"GET users", operator, "users", (*Console).users},
-	{"POST users", operator, "users", confirmed((*Console).createUser)},
-	{"GET users/new", operator, "users", (*Console).newUser},
-	{"GET users/{user}", operator, "users", (*Console).user},
-	{"POST users/{user}/type", operator, "users", (*Console).setAccountType},
-	{"POST users/{user}/invitation", operator, "users", confirmed((*Console).inviteUser)},
-	{"POST users/{user}/grants", operator, "users", confirmed((*Console).grant)},
-	{"POST users/{user}/revocations", operator, "users", confirmed((*Console).revokeCredits)},
-	{"GET users/{user}/ledger", operator, "users", (*Console).userLedger},
-	{"GET users/{user}/ledger.csv", operator, "users", (*Console).userLedgerCSV},
-	{"POST users/{user}/suspend", operator, "users", confirmed((*Console).suspendUser)},
-	{"POST users/{user}/resume", operator, "users", confirmed((*Console).resumeUser)},
-	{"POST users/{user}/passkeys/remove", operator, "users", confirmed((*Console).removeUserPasskeys)},
-	{"GET users/{user}/disable", operator, "users", (*Console).confirmDisable},
-	{"POST users/{user}/disable", operator, "users", confirmed((*Console).disableUser)},
-	{"GET users/{user}/keys/{key}/limits", operator, "users", (*Console).userKeyLimits},
-	{"POST users/{user}/keys/{key}/limits", operator, "users", (*Console).limitUserKey},
-	{"GET users/{user}/keys/{key}/revoke", operator, "users", (*Console).confirmRevokeUserKey},
-	{"POST users/{user}/keys/{key}/revoke", operator, "users", confirmed((*Console).revokeUserKey)},
-	{"GET users/{user}/generations", operator, "users", (*Console).userGenerations},
+		// Every user's own images. The routes results, strip, preview, changes and live answer scripts with fragments.
+		route("GET playground", frame.SignedIn, "playground", playground.Playground),
+		route("POST playground", frame.Typing, "playground", playground.Create),
+		route("GET playground/results/{generation}", frame.SignedIn, "playground", playground.Result),
+		route("GET playground/strip", frame.SignedIn, "playground", playground.Strip),
+		route("POST playground/preview", frame.SignedIn, "playground", playground.Preview),
 
-	{"GET overview", operator, "overview", (*Console).overview},
+		route("GET generations", frame.SignedIn, "generations", gallery.Generations),
+		route("GET generations/changes", frame.SignedIn, "generations", gallery.Changes),
+		route("GET generations/{generation}", frame.SignedIn, "generations", gallery.Generation),
+		route("GET generations/{generation}/images.zip", frame.SignedIn, "generations", gallery.Archive),
+		route("POST generations/{generation}/favourite", frame.SignedIn, "generations", withForm(gallery.SetFavourite)),
+		route("GET compare", frame.SignedIn, "generations", gallery.Compare),
+		route("GET generations/{generation}/live", frame.SignedIn, "generations", gallery.Live),
+		route("POST generations/{generation}/cancel", frame.SignedIn, "generations", playground.Cancel),
+		route("GET generations/{generation}/erase", frame.SignedIn, "generations", gallery.ConfirmErase),
+		route("POST generations/{generation}/erase", frame.SignedIn, "generations", confirmed(gallery.Erase)),
+		route("GET images/{image}", frame.SignedIn, "", gallery.Image),
+		route("GET thumbnails/{image}", frame.SignedIn, "", gallery.Thumbnail),
 
-	{"GET trail", operator, "trail", (*Console).trail},
+		// Every user's own credits, keys and account. Changing the password asks for the present one itself.
+		route("GET credits", frame.SignedIn, "credits", credits.Credits),
+		route("GET prices", frame.SignedIn, "credits", credits.Prices),
+		route("GET credits/ledger.csv", frame.SignedIn, "credits", credits.CSV),
 
-	{"GET system", operator, "system", (*Console).system},
-	{"GET system/audit", operator, "system", (*Console).auditState},
-	{"POST system/audit", operator, "system", (*Console).startAudit},
-	{"GET system/clock", operator, "system", (*Console).clock},
-	{"POST system/clock", operator, "system", (*Console).confirmClock},
+		route("GET keys", frame.SignedIn, "keys", keys.Keys),
+		route("POST keys", frame.SignedIn, "keys", confirmed(withForm(keys.CreateKey))),
+		route("GET keys/{key}/created", frame.SignedIn, "keys", withKey(keys.Created)),
+		route("GET keys/{key}/limits", frame.SignedIn, "keys", withKey(keys.Limits)),
+		route("POST keys/{key}/limits", frame.SignedIn, "keys", confirmed(withKey(keys.SetLimits))),
+		route("GET keys/{key}/revoke", frame.SignedIn, "keys", withKey(keys.ConfirmRevoke)),
+		route("POST keys/{key}/revoke", frame.SignedIn, "keys", confirmed(withKey(keys.Revoke))),
 
-	// Every user's own images. The routes results, strip, preview, changes and live answer scripts with fragments.
-	{"GET playground", signedIn, "playground", (*Console).playground},
-	{"POST playground", typing, "playground", (*Console).create},
-	{"GET playground/results/{generation}", signedIn, "playground", (*Console).showResult},
-	{"GET playground/strip", signedIn, "playground", (*Console).showStrip},
-	{"POST playground/preview", signedIn, "playground", (*Console).preview},
-
-	{"GET generations", signedIn, "generations", (*Console).generations},
-	{"GET generations/changes", signedIn, "generations", (*Console).changes},
-	{"GET generations/{generation}", signedIn, "generations", (*Console).generation},
-	{"GET generations/{generation}/images.zip", signedIn, "generations", (*Console).archive},
-	{"POST generations/{generation}/favourite", signedIn, "generations", (*Console).favour},
-	{"GET compare", signedIn, "generations", (*Console).compare},
-	{"GET generations/{generation}/live", signedIn, "generations", (*Console).live},
-	{"POST generations/{generation}/cancel", signedIn, "generations", (*Console).cancel},
-	{"GET generations/{generation}/erase", signedIn, "generations", (*Console).confirmErase},
-	{"POST generations/{generation}/erase", signedIn, "generations", (*Console).erase},
-	{"GET images/{image}", signedIn, "", (*Console).image},
-	{"GET thumbnails/{image}", signedIn, "", (*Console).thumbnail},
-
-	// Every user's own credits, keys and account. Changing the password asks for the present one itself.
-	{"GET credits", signedIn, "credits", (*Console).credits},
-	{"GET credits/ledger.csv", signedIn, "credits", (*Console).ledgerCSV},
-
-	{"GET keys", signedIn, "keys", (*Console).keys},
-	{"POST keys", signedIn, "keys", confirmed((*Console).createKey)},
-	{"GET keys/{key}/created", signedIn, "keys", (*Console).newKey},
-	{"GET keys/{key}/limits", signedIn, "keys", (*Console).keyLimits},
-	{"POST keys/{key}/limits", signedIn, "keys", (*Console).limitKey},
-	{"GET keys/{key}/revoke", signedIn, "keys", (*Console).confirmRevokeKey},
-	{"POST keys/{key}/revoke", signedIn, "keys", confirmed((*Console).revokeKey)},
-
-	{"GET account", signedIn, "account", (*Console).account},
-	{"POST account/passkeys/new", signedIn, "account", confirmed((*Console).beginPasskey)},
-	{"POST account/passkeys", signedIn, "account", (*Console).createPasskey},
-	{"POST account/passkeys/remove", signedIn, "account", confirmed((*Console).removePasskey)},
-	{"POST account/provider", signedIn, "account", confirmed((*Console).connect)},
-	{"POST account/provider/remove", signedIn, "account", confirmed((*Console).disconnect)},
-	{"POST account/password", signedIn, "account", (*Console).changePassword},
-	{"POST account/signins/end", signedIn, "account", (*Console).endSignIns},
-}
-
-// routes mounts the table and the static files. The static files do not go through handler: they are the same for
-// everybody, and browsers may cache them.
-func (c *Console) routes() *http.ServeMux {
-	mux := http.NewServeMux()
-	for _, r := range table {
-		method, path, _ := strings.Cut(r.pattern, " ")
-		mux.Handle(method+" "+c.cfg.Path+strings.TrimPrefix(path, "/"), c.handler(r, r.handle))
+		route("GET account", frame.SignedIn, "account", signIn.Account),
+		route("POST account/passkeys/new", frame.SignedIn, "account", confirmed(signIn.NewPasskey)),
+		route("POST account/passkeys", frame.SignedIn, "account", signIn.CreatePasskey),
+		route("POST account/passkeys/remove", frame.SignedIn, "account", confirmed(withForm(signIn.RemovePasskey))),
+		route("POST account/provider", frame.SignedIn, "account", confirmed(signIn.ConnectProvider)),
+		route("POST account/provider/remove", frame.SignedIn, "account", confirmed(signIn.DisconnectProvider)),
+		route("POST account/password", frame.SignedIn, "account", withForm(signIn.ChangePassword)),
+		route("POST account/signins/end", frame.SignedIn, "account", withForm(signIn.EndSignIns)),
 	}
-	mux.HandleFunc("GET "+c.cfg.Path+"static/{version}/{file...}", c.static)
-	mux.HandleFunc("GET "+c.cfg.Path+"brand/{version}/{file}", c.serveBrand)
-	return mux
 }
 
-// allows reports whether a person may open a route with this access.
-func (a access) allows(p person) bool {
-	switch a {
-	case anyone:
-		return true
-	case signedIn, typing:
-		return p.known()
-	}
-	return p.Operator()
+// route returns a route; its Section is "" for pages that belong to none.
+func route(pattern string, access frame.Access, section string, h frame.Handler) frame.Route {
+	return frame.Route{Pattern: pattern, Access: access, Section: section, Handler: h}
 }
+
+// home is the first page after a sign-in.
+func home(p *frame.Page) error { return p.Redirect("playground") }

@@ -22,12 +22,13 @@ func (v *visitor) visit(r console.Route) answer {
 	return v.get(path)
 }
 
-// Whoever is not signed in is led to the sign-in page, and who is no operator finds none of their pages.
+// Without a sign-in, a page leads to the sign-in page. Operators' pages do not exist for other users.
 func TestAccess(t *testing.T) {
 	s := open(t)
 	nobody, user := s.visitor(), s.signedIn("alice")
 	demoted := s.operator()
-	s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: demoted.user.ID, Role: account.RoleUser, Password: hashed}))
+	s.is.NoErr(s.config.Logins.SetLogin(t.Context(), account.Login{User: demoted.user.ID, Role: account.RoleUser,
+		Password: hashed}))
 	for _, r := range console.Routes() {
 		t.Run(r.Method+" "+r.Path, func(t *testing.T) {
 			if a := nobody.visit(r); r.SignedIn && !strings.HasPrefix(a.redirected(), "/console/signin") {
@@ -55,7 +56,8 @@ func TestNothingInline(t *testing.T) {
 			continue
 		}
 		body := v.visit(r).body
-		for _, inline := range []string{"<style", " style=", "<script>", " onclick=", " onload=", " onsubmit=", "javascript:", " hx-on", `="http://`, `="https://`, `="//`} {
+		for _, inline := range []string{"<style", " style=", "<script>", " onclick=", " onload=", " onsubmit=",
+			"javascript:", " hx-on", `="http://`, `="https://`, `="//`} {
 			if strings.Contains(body, inline) {
 				t.Errorf("%s has %q", r.Path, inline)
 			}

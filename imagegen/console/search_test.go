@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// The gallery is searched by words, model, time, status and favourites, and by all of them together.
+// The gallery can be searched by words, model, time, status and favourites, and by all of them together.
 func TestSearch(t *testing.T) {
 	s := openOver(t, func(c *engine.Config) {
 		second := c.Models[0]
@@ -34,7 +34,8 @@ func TestSearch(t *testing.T) {
 		{"hare", "fake-1", "[fake:fail] A hare in Füssen", imagegen.StatusFailed},
 		{"vixen", "fake-2", "a fox, red as rust", imagegen.StatusSucceeded},
 	} {
-		r, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: g.model, Prompt: g.prompt, Async: true})
+		r, err := v.As(v.user.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: g.model, Prompt: g.prompt,
+			Async: true})
 		s.is.NoErr(err)
 		v.reaches(r.ID, g.status)
 		named[string(r.ID)] = g.name
@@ -43,7 +44,8 @@ func TestSearch(t *testing.T) {
 	}
 	for id, name := range named {
 		if name == "fox" {
-			s.is.Equal(v.post("generations/"+id+"/favourite", "favourite", "yes").redirected(), "/console/generations/"+id)
+			s.is.Equal(v.post("generations/"+id+"/favourite", "favourite", "yes").redirected(), "/console/generations/"+
+				id)
 		}
 	}
 	for query, want := range map[string]string{
@@ -65,7 +67,7 @@ func TestSearch(t *testing.T) {
 		"from=" + day(1):                      "",
 		"to=0001-01-02":                       "",
 		"q=fox&from=" + day(-1):               "vixen",
-		"q=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+z": "", // what is behind the 16th word counts no more, the others do
+		"q=a+b+c+d+e+f+g+h+i+j+k+l+m+n+o+p+z": "", // words after the 16th are ignored
 	} {
 		a := v.get("generations?" + strings.ReplaceAll(url.PathEscape(query), "%20", "+"))
 		s.is.Equal(a.StatusCode, http.StatusOK)
@@ -78,13 +80,14 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	a := v.get("generations?q=fox&model=fake-2&favourites=yes")
-	s.is.True(a.has(`<option value="fake-2" selected>`, `name="favourites" value="yes"`, `href="/console/generations?model=fake-2&amp;q=fox"`, "Nothing fits what you search for."))
+	s.is.True(a.has(`<option value="fake-2" selected>`, `name="favourites" value="yes"`,
+		`href="/console/generations?model=fake-2&amp;q=fox"`, "Nothing fits what you search for."))
 	s.is.True(v.get("generations?from=yesterday").has("A day is written such as 2026-01-31."))
 }
 
-// A search passes over so much and no more, says how far it got, and goes on from there until it has seen all.
+// A search stops after a limit, says how far it got, and continues from there.
 func TestSearchFurtherBack(t *testing.T) {
-	s := openOver(t, func(c *engine.Config) { c.MaxRefusals = -1 })
+	s := openOver(t, func(c *engine.Config) { c.Limits.MaxRefusals = -1 })
 	v := s.signedIn("alice")
 	v.grant(1000)
 	wanted := v.begin("[fake:fail] needle", 1)
@@ -112,9 +115,9 @@ func TestSearchFurtherBack(t *testing.T) {
 	s.is.Equal(pages, 1)
 }
 
-// A page of what was found leads to the next only where there is one.
+// A page of results links to the next one only if it exists.
 func TestPagesOfASearch(t *testing.T) {
-	s := openOver(t, func(c *engine.Config) { c.MaxRefusals = -1 })
+	s := openOver(t, func(c *engine.Config) { c.Limits.MaxRefusals = -1 })
 	v := s.signedIn("alice")
 	v.grant(1000)
 	for n := range 96 { // every other one fits

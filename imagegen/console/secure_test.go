@@ -13,8 +13,9 @@ func TestHeaders(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.Secure = true })
 	for _, path := range []string{"signin", "nothing", "account"} {
 		h := s.visitor().get(path).Header
-		s.is.Equal(h.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "+
-			"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		s.is.Equal(h.Get("Content-Security-Policy"),
+			"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "+
+				"connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 		s.is.Equal(h.Get("X-Content-Type-Options"), "nosniff")
 		s.is.Equal(h.Get("Referrer-Policy"), "same-origin")
 		s.is.Equal(h.Get("Cross-Origin-Opener-Policy"), "same-origin")
@@ -23,12 +24,13 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// Forms that another site sends change nothing, also the one that signs in.
+// Forms sent by another site are refused, even the sign-in.
 func TestCrossSite(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	s.user("mallory", account.RoleUser)
-	for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+	for _, header := range [][2]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+		{"Origin", "https://evil.example"}, {"Origin", "null"}} {
 		for _, path := range []string{"signout", "signin", "account/signins/end", "nothing"} {
 			a := v.do(http.MethodPost, path, strings.NewReader("name=mallory&password="+secret),
 				"Content-Type", "application/x-www-form-urlencoded", header[0], header[1])
@@ -41,7 +43,7 @@ func TestCrossSite(t *testing.T) {
 	s.is.True(a.has("alice"))
 }
 
-// What users are called cannot become a part of the page.
+// A user's name is escaped in pages.
 func TestEscaping(t *testing.T) {
 	s := open(t)
 	v := s.signedIn(`<script>alert("x")</script>`)

@@ -1,10 +1,12 @@
 package console_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -24,7 +26,8 @@ func TestCookies(t *testing.T) {
 				}
 			}
 			s.is.True(c != nil)
-			s.is.True(c.HttpOnly && c.Secure == secure && c.SameSite == http.SameSiteLaxMode && c.Domain == "" && c.MaxAge == 0)
+			s.is.True(c.HttpOnly && c.Secure == secure && c.SameSite == http.SameSiteLaxMode && c.Domain == "" &&
+				c.MaxAge == 0)
 			s.is.Equal(c.Path, map[bool]string{false: "/console/", true: "/"}[secure])
 			s.is.Equal(len(c.Value), 43) // 256 bits
 			in, err := s.config.Logins.SignIn(t.Context(), sha256.Sum256([]byte(c.Value)))
@@ -34,7 +37,7 @@ func TestCookies(t *testing.T) {
 	}
 }
 
-// The cookie is another after each sign-in, and the one before it is worth nothing.
+// Each sign-in sets a new cookie, and the former one stops working.
 func TestRotation(t *testing.T) {
 	s := open(t)
 	s.user("alice", account.RoleUser)
@@ -74,19 +77,21 @@ func TestAbsolute(t *testing.T) {
 	s.is.True(v.get("account").redirected() != "")
 }
 
-// What has ended is not kept for ever.
+// Ended sign-ins are removed from the store.
 func TestEndedSignInsAreRemoved(t *testing.T) {
-	s := open(t)
-	alice := s.signedIn("alice")
-	s.clock.Advance(31 * time.Minute)
-	s.user("bob", account.RoleUser)
-	s.is.True(s.visitor().post("signin", "name", "bob", "password", secret).redirected() != "")
-	left, err := s.config.Logins.SignIns(t.Context(), alice.user.ID)
-	s.is.NoErr(err)
-	s.is.Equal(len(left), 0)
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, func(c *console.Config) { c.Now = nil })
+		alice := s.signedIn("alice")
+		time.Sleep(31 * time.Minute)
+		s.user("bob", account.RoleUser)
+		s.is.True(s.visitor().post("signin", "name", "bob", "password", secret).redirected() != "")
+		left, err := s.config.Logins.SignIns(t.Context(), alice.user.ID)
+		s.is.NoErr(err)
+		s.is.Equal(len(left), 0)
+	})
 }
 
-// A user who is disabled is out at once.
+// Disabling a user ends their sign-ins at once.
 func TestDisabledUser(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -98,12 +103,13 @@ func TestDisabledUser(t *testing.T) {
 // and comes back to the page that it stood in.
 func TestEndUnderAScript(t *testing.T) {
 	s := open(t)
-	a := s.visitor().get("account", "HX-Request", "true", "HX-Current-URL", "http://console.test/console/generations?status=failed")
+	a := s.visitor().get("account", "HX-Request", "true", "HX-Current-URL",
+		"http://console.test/console/generations?status=failed")
 	s.is.Equal(a.StatusCode, http.StatusNoContent)
 	s.is.Equal(a.Header.Get("HX-Redirect"), "/console/signin?next=%2Fconsole%2Fgenerations%3Fstatus%3Dfailed")
 }
 
-// Whoever signs in again and again does not fill the store: the first of many makes room.
+// A user has a limited number of sign-ins: one more ends the oldest.
 func TestSignInsAreBounded(t *testing.T) {
 	s := open(t)
 	u := s.user("alice", account.RoleUser)
@@ -121,7 +127,7 @@ func TestSignInsAreBounded(t *testing.T) {
 	}
 }
 
-// A page that is left open and asks for news is no use of a sign-in.
+// Polling by an open page does not count as use of the sign-in.
 func TestPollingKeepsNobodySignedIn(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
@@ -131,4 +137,36 @@ func TestPollingKeepsNobodySignedIn(t *testing.T) {
 	}
 	s.clock.Advance(2 * time.Minute)
 	s.is.True(v.get("generations/changes", "HX-Request", "true").Header.Get("HX-Redirect") != "")
+}
+
+// hasty is a LoginStore in which something happens just before a sign-in is created.
+type hasty struct {
+	account.LoginStore
+	before func()
+}
+
+func (h *hasty) CreateSignIn(ctx context.Context, s account.SignIn) error {
+	if h.before != nil {
+		h.before()
+	}
+	return h.LoginStore.CreateSignIn(ctx, s)
+}
+
+// A sign-in fails if the password changes while it is checked.
+func TestPasswordChangedMeanwhile(t *testing.T) {
+	logins := &hasty{}
+	s := open(t, func(c *console.Config) { logins.LoginStore, c.Logins = c.Logins, logins })
+	alice := s.user("alice", account.RoleUser)
+	logins.before = func() {
+		s.is.NoErr(logins.SetLogin(t.Context(), account.Login{User: alice.ID, Role: account.RoleUser,
+			Password: "another"}))
+	}
+	v := s.visitor()
+	a := v.post("signin", "name", "alice", "password", secret)
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("The password was changed meanwhile"))
+	s.is.Equal(len(v.cookies), 0)
+	left, err := logins.SignIns(t.Context(), alice.ID)
+	s.is.NoErr(err)
+	s.is.Equal(len(left), 0)
 }

@@ -40,7 +40,8 @@ func TestSetup(t *testing.T) {
 	s.is.True(a.has("Welcome. You are the operator of this service.", "<dd>operator</dd>"))
 
 	s.is.True(s.visitor().get(link).has(gone))
-	s.is.Equal(s.visitor().post(link, "name", "mallory", "password", secret, "again", secret).StatusCode, http.StatusNotFound)
+	s.is.Equal(s.visitor().post(link, "name", "mallory", "password", secret, "again", secret).StatusCode,
+		http.StatusNotFound)
 	_, err := s.Accounts().UserByName(t.Context(), "mallory")
 	s.is.Equal(err, imagegen.ErrNotFound)
 	s.is.Equal(s.setup(), "") // there is an operator
@@ -53,15 +54,23 @@ func TestSetupRefuses(t *testing.T) {
 	s.is.NoErr(err)
 	link := s.setup()
 	for want, form := range map[string][]string{
-		"Choose a name to sign in with.":                                  {"name", " ", "password", secret, "again", secret},
-		"There is a user of this name already. Choose another.":           {"name", "taken", "password", secret, "again", secret},
-		"The name of a user is 1 to 255 bytes of printable text":          {"name", "a\u0007b", "password", secret, "again", secret},
-		"This is not the same as the password above.":                     {"name", "olivia", "password", secret, "again", "correct horse batterz"},
-		"A password has at most 200 characters; this one has 201.":        {"name", "olivia", "password", strings.Repeat("ä", 201), "again", strings.Repeat("ä", 201)},
-		"A password has at least 12 characters; this one has 0.":          {"name", "olivia"},
-		"A password has at least 5 different characters; this one has 1.": {"name", "olivia", "password", "xxxxxxxxxxxx", "again", "xxxxxxxxxxxx"},
-		"A password has at least 5 different characters; this one has 4.": {"name", "olivia", "password", "abcdabcdabcdabcd", "again", "abcdabcdabcdabcd"},
-		"A password is text that can be typed again.":                     {"name", "olivia", "password", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},
+		"Choose a name to sign in with.": {"name", " ", "password", secret, "again",
+			secret},
+		"There is a user of this name already. Choose another.": {"name", "taken", "password", secret,
+			"again", secret},
+		"The name of a user is 1 to 255 bytes of printable text": {"name", "a\u0007b", "password", secret,
+			"again", secret},
+		"This is not the same as the password above.": {"name", "olivia", "password", secret,
+			"again", "correct horse batterz"},
+		"A password has at most 200 characters; this one has 201.": {"name", "olivia", "password",
+			strings.Repeat("ä", 201), "again", strings.Repeat("ä", 201)},
+		"A password has at least 12 characters; this one has 0.": {"name", "olivia"},
+		"A password has at least 5 different characters; this one has 1.": {"name", "olivia", "password",
+			"xxxxxxxxxxxx", "again", "xxxxxxxxxxxx"},
+		"A password has at least 5 different characters; this one has 4.": {"name", "olivia", "password",
+			"abcdabcdabcdabcd", "again", "abcdabcdabcdabcd"},
+		"A password is text that can be typed again.": {"name", "olivia", "password",
+			"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},
 	} {
 		a := s.visitor().post(link, form...)
 		s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
@@ -73,7 +82,8 @@ func TestSetupRefuses(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.Equal(n, 0)
 	long := strings.Repeat("äöüßé", 40)
-	s.is.Equal(s.visitor().post(link, "name", "olivia", "password", long, "again", long).redirected(), "/console/") // the link is still good
+	// the link is still good
+	s.is.Equal(s.visitor().post(link, "name", "olivia", "password", long, "again", long).redirected(), "/console/")
 }
 
 func TestSetupEnds(t *testing.T) {
@@ -113,4 +123,13 @@ func TestSetupUnderLoad(t *testing.T) {
 	s.is.True(a.has("Too much work at the moment"))
 	free()
 	s.is.Equal(s.visitor().post(link, form...).redirected(), "/console/")
+}
+
+// A disabled operator does not count as one.
+func TestSetUpAfterTheOperatorIsDisabled(t *testing.T) {
+	s := open(t)
+	olivia := s.user("olivia", account.RoleOperator)
+	s.is.Equal(s.setup(), "")
+	s.is.NoErr(s.Accounts().DisableUser(t.Context(), olivia.ID))
+	s.is.True(s.setup() != "")
 }

@@ -32,11 +32,10 @@ func TestSignIn(t *testing.T) {
 	a = v.follow(a)
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("alice", "Where you are signed in"))
-	s.is.Equal(v.get("signin").redirected(), "/console/") // who is in need not sign in
+	s.is.Equal(v.get("signin").redirected(), "/console/") // they are signed in already
 }
 
-// Nobody learns from the answer, or from the time that it takes, whether a name exists, has a
-// password, or is disabled.
+// Neither the answer nor its time shows whether a name exists, has a password, or is disabled.
 func TestSignInFails(t *testing.T) {
 	s := open(t)
 	s.user("alice", account.RoleUser)
@@ -50,7 +49,8 @@ func TestSignInFails(t *testing.T) {
 		}
 	}
 	var pages []string
-	for name, password := range map[string]string{"alice": "another password", "dora": secret, "invited": "", "keyless": secret, "nobody": secret} {
+	for name, password := range map[string]string{"alice": "another password", "dora": secret, "invited": "",
+		"keyless": secret, "nobody": secret} {
 		v := s.visitor()
 		before := s.Hashes()
 		a := v.post("signin", "name", name, "password", password)
@@ -69,8 +69,8 @@ func TestSignInFails(t *testing.T) {
 func TestSignInLeadsNowhereElse(t *testing.T) {
 	s := open(t)
 	s.user("alice", account.RoleUser)
-	for _, next := range []string{"https://evil.example/", "//evil.example/", `/\evil.example`, "/api/v1/credits", "javascript:alert(1)", "", "%zz",
-		"https://evil.example/console/x", "/console"} {
+	for _, next := range []string{"https://evil.example/", "//evil.example/", `/\evil.example`, "/api/v1/credits",
+		"javascript:alert(1)", "", "%zz", "https://evil.example/console/x", "/console"} {
 		a := s.visitor().post("signin", "name", "alice", "password", secret, "next", next)
 		to := a.redirected()
 		if next == "https://evil.example/console/x" {
@@ -111,13 +111,35 @@ func TestSignInLimit(t *testing.T) {
 	s.is.Equal(s.Hashes(), before) // and costs nothing
 
 	home.cookies = map[string]string{}
-	s.is.Equal(home.post("signin", "name", "olivia", "password", secret).redirected(), "/console/") // the owner comes in
+	// the owner comes in
+	s.is.Equal(home.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
 
 	s.clock.Advance(time.Minute)
 	s.is.True(stranger.post("signin", "name", "olivia", "password", secret).redirected() != "")
 }
 
-// Behind a proxy that is trusted, each client is counted for itself; nobody is believed who only says so.
+// Several nodes on one store allow as many failures as one, and know the same addresses.
+func TestSignInLimitOfSeveralNodes(t *testing.T) {
+	s := open(t)
+	s.user("olivia", account.RoleOperator)
+	s.visitor().post("signin", "name", "olivia", "password", secret)
+	nodes := []*site{s, s.beside(), s.beside()}
+	stranger := s.visitor()
+	stranger.address = "198.51.100.7:1"
+	for n := range 9 {
+		stranger.site = nodes[n%3]
+		want := http.StatusUnprocessableEntity
+		if n >= 5 {
+			want = http.StatusTooManyRequests
+		}
+		s.is.Equal(stranger.post("signin", "name", "olivia", "password", "guess").StatusCode, want)
+	}
+	home := s.visitor()
+	home.site = nodes[2]
+	s.is.Equal(home.post("signin", "name", "olivia", "password", secret).redirected(), "/console/")
+}
+
+// Behind a trusted proxy each client is counted by itself. X-Forwarded-For from other peers is ignored.
 func TestSignInLimitBehindAProxy(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
 	try := func(from, forwarded string, n int) (status int) {
@@ -127,13 +149,15 @@ func TestSignInLimitBehindAProxy(t *testing.T) {
 			"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", forwarded).StatusCode
 	}
 	for n := range 20 {
-		s.is.Equal(try("10.0.0.1:1", fmt.Sprintf("198.51.100.%d, 203.0.113.9, 10.0.0.2", n), n), http.StatusUnprocessableEntity)
+		s.is.Equal(try("10.0.0.1:1", fmt.Sprintf("198.51.100.%d, 203.0.113.9, 10.0.0.2", n), n),
+			http.StatusUnprocessableEntity)
 	}
 	s.is.Equal(try("10.0.0.1:1", "203.0.113.9", 100), http.StatusTooManyRequests)
 	s.is.Equal(try("10.0.0.1:1", "203.0.113.10", 100), http.StatusUnprocessableEntity)
 	s.is.Equal(try("203.0.113.9:1", "203.0.113.11", 100), http.StatusTooManyRequests) // itself, whatever it says
 	for n := range 20 {
-		s.is.Equal(try("10.0.0.1:1", fmt.Sprintf("[2001:db8:%x::1]", n), 200+n), http.StatusUnprocessableEntity) // some write it so
+		// some write it so
+		s.is.Equal(try("10.0.0.1:1", fmt.Sprintf("[2001:db8:%x::1]", n), 200+n), http.StatusUnprocessableEntity)
 	}
 	s.is.Equal(try("10.0.0.1:1", "nonsense", 101), http.StatusUnprocessableEntity)
 	s.is.Equal(try("@", "203.0.113.9", 102), http.StatusUnprocessableEntity) // a unix socket
@@ -142,11 +166,13 @@ func TestSignInLimitBehindAProxy(t *testing.T) {
 // Some proxies write the port too.
 func TestSignInLimitBehindAProxyThatTellsPorts(t *testing.T) {
 	s := open(t, func(c *console.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")} })
-	for address, other := range map[string]string{"203.0.113.9:%d": "203.0.113.10:1", "[2001:db8::1]:%d": "[2001:db9::1]:1"} {
+	for address, other := range map[string]string{"203.0.113.9:%d": "203.0.113.10:1",
+		"[2001:db8::1]:%d": "[2001:db9::1]:1"} {
 		try := func(forwarded string, n int) (status int) {
 			v := s.visitor()
 			v.address = "10.0.0.1:1"
-			return v.do(http.MethodPost, "signin", strings.NewReader(fmt.Sprintf("name=user%d-%d&password=guess", len(address), n)),
+			return v.do(http.MethodPost, "signin", strings.NewReader(fmt.Sprintf("name=user%d-%d&password=guess",
+				len(address), n)),
 				"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", forwarded).StatusCode
 		}
 		for n := range 20 {

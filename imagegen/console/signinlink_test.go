@@ -39,13 +39,15 @@ func TestEntryEnds(t *testing.T) {
 	s.is.True(s.visitor().post(bobs).has(gone))
 	s.clock.Advance(time.Hour)
 	s.is.True(s.visitor().post(second).has(gone))
-	s.is.Equal(s.visitor().post("signin", "name", "alice", "password", secret).redirected(), "/console/") // the password stands
+	// the password stands
+	s.is.Equal(s.visitor().post("signin", "name", "alice", "password", secret).redirected(), "/console/")
 
-	s.is.True(s.visitor().post("entry/" + s.invite(alice, account.RoleUser)[len("invitation/"):]).has(gone)) // a link is for one purpose
+	// a link is for one purpose
+	s.is.True(s.visitor().post("entry/" + s.invite(alice, account.RoleUser)[len("invitation/"):]).has(gone))
 	s.is.True(s.visitor().get("invitation/" + s.entry(alice)[len("entry/"):]).has(gone))
 }
 
-// Who came by a link has no password to change, and is told how to get one.
+// The account page of a user without a password says how to get one.
 func TestEntryWithoutAPassword(t *testing.T) {
 	s := open(t)
 	v := s.visitor()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Who is suspended can see what there is, and has nothing new made, until they are resumed.
+// A suspended user can see everything and generate nothing, until they are resumed.
 func TestSuspend(t *testing.T) {
 	s := open(t)
 	v, alice := s.operator(), s.signedIn("alice")

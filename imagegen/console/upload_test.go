@@ -43,10 +43,11 @@ func formOf(files []file, pairs ...string) (contentType string, body []byte) {
 func (v *visitor) postFiles(path string, files []file, pairs ...string) answer {
 	v.Helper()
 	contentType, body := formOf(files, pairs...)
-	return v.do(http.MethodPost, path, bytes.NewReader(body), "Content-Type", contentType, "Sec-Fetch-Site", "same-origin")
+	return v.do(http.MethodPost, path, bytes.NewReader(body), "Content-Type", contentType, "Sec-Fetch-Site",
+		"same-origin")
 }
 
-// announced is a spool that tells of each file that begins to come.
+// announced is a spool that reports each file that begins to arrive.
 type announced struct {
 	imagegen.Spool
 	came chan struct{}
@@ -57,18 +58,20 @@ func (a announced) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Read
 	return a.Spool.Stage(ctx, id, r)
 }
 
-// References are used once, and then they are gone.
+// References are removed after their use.
 func TestReferences(t *testing.T) {
 	spool := new(imagegentest.CountedSpool)
 	s := openOver(t, spool.Watch)
 	v := s.signedIn("alice")
 	v.grant(10)
-	files := []file{{"a.png", picture(20, 20)}, {`c:\fox "1".png`, picture(21, 20)}, {"", nil}} // the last: a field left empty
+	// the last: a field left empty
+	files := []file{{"a.png", picture(20, 20)}, {`c:\fox "1".png`, picture(21, 20)}, {"", nil}}
 	a := v.postFiles("playground", files, small("token", "t")...)
 	s.is.Equal(a.StatusCode, http.StatusSeeOther)
 	g := v.reaches(v.made()[0].ID, imagegen.StatusSucceeded)
 	s.is.Equal(g.ReferenceCount, 2)
-	s.is.Equal([]int{spool.Held(), spool.Staged()}, []int{0, 2})
+	s.eventually(func() bool { return spool.Held() == 0 }) // files are removed after the outcome is written
+	s.is.Equal(spool.Staged(), 2)
 	s.is.Equal(v.get("generations/" + string(g.ID)).facts()["References"], "2")
 
 	again := v.postFiles("playground", files, small("token", "t")...) // the same once more is the same generation
@@ -80,13 +83,14 @@ func TestReferences(t *testing.T) {
 	s.is.Equal(spool.Held(), 0)
 }
 
-// Whatever is wrong with the files, or beside them, nothing is charged and none of them stays.
+// If a file or another field is wrong, nothing is charged and no file is kept.
 func TestUnfitReferences(t *testing.T) {
 	two := 2
 	spool := new(imagegentest.CountedSpool)
 	s := openOver(t, func(c *engine.Config) {
 		spool.Watch(c)
-		c.Models = append(c.Models, engine.Model{ID: "few", Provider: c.Models[0].Provider, MaxReferences: &two, Credits: c.Models[0].Credits})
+		c.Models = append(c.Models, engine.Model{ID: "few", Provider: c.Models[0].Provider, MaxReferences: &two,
+			Credits: c.Models[0].Credits})
 	})
 	v := s.signedIn("alice")
 	v.grant(3)
@@ -103,10 +107,12 @@ func TestUnfitReferences(t *testing.T) {
 		status int
 		fault  string
 	}{
-		"no image":       {[]file{good, {"notes.txt", []byte("no image")}, good}, nil, 422, "notes.txt is no PNG, JPEG or WebP image"},
-		"damaged":        {[]file{good, {"half.png", good.bytes[:20]}}, nil, 422, "half.png is no PNG, JPEG or WebP image"},
+		"no image": {[]file{good, {"notes.txt", []byte("no image")}, good}, nil, 422,
+			"notes.txt is not a PNG, JPEG or WebP image"},
+		"damaged": {[]file{good, {"half.png", good.bytes[:20]}}, nil, 422,
+			"half.png cannot be used: the image is not whole: it ends early"},
 		"empty":          {[]file{good, {"empty.png", nil}}, nil, 422, "empty.png is empty"},
-		"no name":        {[]file{good, {"", []byte("x")}}, nil, 422, "image 2 is no PNG"},
+		"no name":        {[]file{good, {"", []byte("x")}}, nil, 422, "image 2 is not a PNG"},
 		"too many":       {many(17), nil, 422, "More than 16 images were chosen; send fewer."},
 		"of the model":   {many(3), []string{"model", "few"}, 422, "3 images were chosen; few takes 2 at most."},
 		"no prompt":      {many(2), []string{"prompt", ""}, 422, ""},
@@ -130,13 +136,16 @@ func TestUnfitReferences(t *testing.T) {
 			}
 			before := spool.Staged()
 			a := v.postFiles("playground", c.files, all...)
-			if a.StatusCode != c.status || !strings.HasPrefix(a.fault("reference_image"), c.fault) || (c.fault == "") != (a.fault("reference_image") == "") {
+			if a.StatusCode != c.status || !strings.HasPrefix(a.fault("reference_image"), c.fault) ||
+				(c.fault == "") != (a.fault("reference_image") == "") {
 				t.Errorf("%s; %q", a.Status, a.fault("reference_image"))
 			}
-			if a.StatusCode != http.StatusBadRequest && (a.entered()["prompt"] != pairs["prompt"] || a.entered()["width"] != "64" || !a.has("Choose the images again") && pairs["model"] == "") {
+			if a.StatusCode != http.StatusBadRequest && (a.entered()["prompt"] != pairs["prompt"] ||
+				a.entered()["width"] != "64" || !a.has("Choose the images again") && pairs["model"] == "") {
 				t.Errorf("what was entered is lost: %.60q", a.entered())
 			}
-			if staged := spool.Staged() - before; spool.Held() != 0 || staged == 0 && c.status != http.StatusBadRequest {
+			if staged := spool.Staged() - before; spool.Held() != 0 || staged == 0 &&
+				c.status != http.StatusBadRequest {
 				t.Errorf("%d files are left of %d", spool.Held(), staged)
 			}
 		})
@@ -150,7 +159,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// A file that is too large does not lose what else was entered.
+// A file that is too large does not discard the other fields.
 func TestLargeReference(t *testing.T) {
 	spool := new(imagegentest.CountedSpool)
 	s := openOver(t, spool.Watch)
@@ -158,7 +167,8 @@ func TestLargeReference(t *testing.T) {
 	v.grant(10)
 	contentType, body := formOf([]file{{"small.png", picture(20, 20)}, {"large.png", []byte("FILE")}}, small()...)
 	before, after, _ := bytes.Cut(body, []byte("FILE"))
-	large := io.MultiReader(bytes.NewReader(before), io.LimitReader(zeros{}, imagegen.MaxReferenceBytes+1), bytes.NewReader(after))
+	large := io.MultiReader(bytes.NewReader(before), io.LimitReader(zeros{}, imagegen.MaxReferenceBytes+1),
+		bytes.NewReader(after))
 	a := v.do(http.MethodPost, "playground", large, "Content-Type", contentType, "Sec-Fetch-Site", "same-origin")
 	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
 	s.is.Equal(a.fault("reference_image"), "large.png is larger than 52428800 bytes (50 MiB).")
@@ -181,7 +191,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A form that cannot be read is refused, with what to do, and no file of it stays.
+// A form that cannot be read is refused with advice, and none of its files is kept.
 func TestUnreadableForm(t *testing.T) {
 	spool := new(imagegentest.CountedSpool)
 	s := openOver(t, spool.Watch)
@@ -198,15 +208,22 @@ func TestUnreadableForm(t *testing.T) {
 		sent
 		says string
 	}{
-		"cut short":   {sent{bytes.NewReader(cut), contentType, -1}, "The form is malformed or ended early; send it again."},
-		"too slow":    {sent{&failing{bytes.NewReader(cut), os.ErrDeadlineExceeded}, contentType, -1}, "The images came too slowly; send them again, or smaller ones."},
-		"too large":   {sent{&failing{bytes.NewReader(cut), &http.MaxBytesError{Limit: 1}}, contentType, -1}, "The images are too large together; send fewer, or smaller ones."},
-		"larger":      {sent{bytes.NewReader(body), contentType, 1 << 40}, "The images are too large together; send fewer, or smaller ones."},
-		"no boundary": {sent{bytes.NewReader(body), "multipart/form-data", -1}, "The form is malformed or ended early; send it again."},
-		"no name":     {sent{strings.NewReader("--b\r\n\r\nx\r\n--b--\r\n"), "multipart/form-data; boundary=b", -1}, "Each part needs a header"},
+		"cut short": {sent{bytes.NewReader(cut), contentType, -1},
+			"The form is malformed or ended early; send it again."},
+		"too slow": {sent{&failing{bytes.NewReader(cut), os.ErrDeadlineExceeded}, contentType, -1},
+			"The images came too slowly; send them again, or smaller ones."},
+		"too large": {sent{&failing{bytes.NewReader(cut), &http.MaxBytesError{Limit: 1}}, contentType, -1},
+			"The images are too large together; send fewer, or smaller ones."},
+		"larger": {sent{bytes.NewReader(body), contentType, 1 << 40},
+			"The images are too large together; send fewer, or smaller ones."},
+		"no boundary": {sent{bytes.NewReader(body), "multipart/form-data", -1},
+			"The form is malformed or ended early; send it again."},
+		"no name": {sent{strings.NewReader("--b\r\n\r\nx\r\n--b--\r\n"), "multipart/form-data; boundary=b", -1},
+			"Each part needs a header"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := v.request(http.MethodPost, "playground", c.body, "Content-Type", c.contentType, "Sec-Fetch-Site", "same-origin")
+			r := v.request(http.MethodPost, "playground", c.body, "Content-Type", c.contentType, "Sec-Fetch-Site",
+				"same-origin")
 			r.ContentLength = c.length
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
@@ -222,7 +239,7 @@ func TestUnreadableForm(t *testing.T) {
 	s.is.Equal(len(v.made()), 0)
 }
 
-// nobody is a browser that has gone.
+// nobody is a connection whose browser has gone.
 type nobody struct{}
 
 func (nobody) Header() http.Header         { return http.Header{} }
@@ -240,7 +257,7 @@ func aborted(serve func()) (cut bool) {
 	return false
 }
 
-// A browser that hangs up amid a file leaves nothing behind.
+// If a browser hangs up within a file, nothing is kept.
 func TestHangUpInMidUpload(t *testing.T) {
 	spool, came := new(imagegentest.CountedSpool), make(chan struct{}, 2)
 	s := openOver(t, func(c *engine.Config) {
@@ -259,7 +276,8 @@ func TestHangUpInMidUpload(t *testing.T) {
 	r := v.request(http.MethodPost, "playground", nil)
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	s.is.NoErr(err)
-	_, err = io.WriteString(conn, "POST /console/playground HTTP/1.1\r\nHost: x\r\nCookie: "+r.Header.Get("Cookie")+"\r\nSec-Fetch-Site: same-origin\r\n"+
+	_, err = io.WriteString(conn, "POST /console/playground HTTP/1.1\r\nHost: x\r\nCookie: "+r.Header.Get("Cookie")+
+		"\r\nSec-Fetch-Site: same-origin\r\n"+
 		"Content-Type: "+contentType+"\r\nContent-Length: 1000000\r\n\r\n")
 	s.is.NoErr(err)
 	_, err = conn.Write(body[:len(body)-200])
@@ -273,7 +291,7 @@ func TestHangUpInMidUpload(t *testing.T) {
 	s.is.Equal(len(v.made()), 0)
 }
 
-// patient is a ResponseWriter that knows until when an answer may be written.
+// patient is a ResponseWriter that records the deadline for writing.
 type patient struct {
 	*httptest.ResponseRecorder
 	until time.Time
@@ -303,7 +321,8 @@ func TestFilesHaveNoAnswersDeadline(t *testing.T) {
 		}
 		return n, nil
 	})
-	s.ServeHTTP(w, v.request(http.MethodPost, "playground", body, "Content-Type", contentType, "Sec-Fetch-Site", "same-origin"))
+	s.ServeHTTP(w, v.request(http.MethodPost, "playground", body, "Content-Type", contentType, "Sec-Fetch-Site",
+		"same-origin"))
 	s.is.Equal(w.Code, http.StatusSeeOther)
 	s.is.True(meanwhile.IsZero())
 	s.is.True(!w.until.IsZero())

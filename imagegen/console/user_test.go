@@ -16,8 +16,10 @@ func TestUserPage(t *testing.T) {
 	page := "users/" + string(alice.ID)
 	a := v.get(page)
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("Nothing to spend.", "No keys yet.", "Invite again", "Disable</a>", `value="FREE"`, string(alice.ID)))
-	_, err := s.DB.Grant(t.Context(), imagegen.Grant{User: alice.ID, Credits: 1234, Promo: true, Ref: "welcome", Expires: s.clock.Now().Add(time.Hour)})
+	s.is.True(a.has("Nothing to spend.", "No keys yet.", "Invite again", "Disable</a>", `value="FREE"`,
+		string(alice.ID)))
+	_, err := s.DB.Grant(t.Context(), imagegen.Grant{User: alice.ID, Credits: 1234, Promo: true, Ref: "welcome",
+		Expires: s.clock.Now().Add(time.Hour)})
 	s.is.NoErr(err)
 	a = v.get(page)
 	s.is.True(a.has("1,234", "welcome", "gift"))
@@ -77,7 +79,8 @@ func TestRevokeUserKey(t *testing.T) {
 	s.is.True(a.has("lap&lt;top", k.Prefix, confirm, "active"))
 	s.is.True(!a.has(raw.Reveal()))
 	s.is.True(v.get(confirm).has("Revoke “lap&lt;top” of alice?"))
-	s.is.Equal(v.post("users/"+string(bob.ID)+"/keys/"+string(k.ID)+"/revoke").StatusCode, http.StatusNotFound) // it is not bob's
+	// it is not bob's
+	s.is.Equal(v.post("users/"+string(bob.ID)+"/keys/"+string(k.ID)+"/revoke").StatusCode, http.StatusNotFound)
 	_, err = s.Authenticate(t.Context(), raw.Reveal())
 	s.is.NoErr(err)
 	s.is.True(v.follow(v.post(confirm)).has("The key “lap&lt;top” of alice is revoked.", "revoked</span>"))
@@ -99,7 +102,7 @@ func TestRevokeUserKeyWithoutAName(t *testing.T) {
 	s.is.True(v.follow(v.post(confirm)).has("The key " + k.Prefix + "… of alice is revoked."))
 }
 
-// An operator sees what became of a generation and why, and neither prompt nor image.
+// An operator sees how a generation ended and why, but neither prompt nor image.
 func TestUserGenerations(t *testing.T) {
 	s := open(t)
 	v := s.operator()
@@ -109,13 +112,14 @@ func TestUserGenerations(t *testing.T) {
 	s.Grant(t, alice.ID, 100)
 	var images []imagegen.Image
 	for _, prompt := range []string{"a secret fox", "a secret [fake:fail]", "a secret [fake:images=1]"} {
-		g, err := s.As(alice.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 2, Size: imagegen.Size{Width: 16, Height: 16}})
+		g, err := s.As(alice.ID).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: prompt, N: 2,
+			Size: imagegen.Size{Width: 16, Height: 16}})
 		s.is.True(err == nil || strings.Contains(prompt, "fail"))
 		images = append(images, g.Images...)
 	}
 	a := v.get(page)
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("succeeded", "failed", "2 of 2", "1 of 2", "0 of 2", "the fake was told so"))
+	s.is.True(a.has("succeeded", "failed", "2 of 2", "1 of 2", "0 of 2", "the fake fails, as the prompt asks"))
 	s.is.True(!a.has("secret"))
 	for _, i := range images {
 		s.is.True(!a.has(string(i.ID)))

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// An operator sees what became of a user's credits, and neither prompt nor image.
+// An operator sees a user's ledger, but neither prompts nor images.
 func TestUserLedger(t *testing.T) {
 	s := open(t)
 	v, alice := s.operator(), s.signedIn("alice")
@@ -22,8 +23,8 @@ func TestUserLedger(t *testing.T) {
 	s.is.True(v.get(page).has(`href="/console/` + page + `/ledger"`))
 	a := v.get(page + "/ledger")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("Ledger of alice", "invoice-7", "<code>"+string(g.ID)+"</code>", "Charged 2, used 1, refunded 1.", "What happened to the credits of alice",
-		`href="/console/`+page+`/ledger.csv" download>`))
+	s.is.True(a.has("Ledger of alice", "invoice-7", "<code>"+string(g.ID)+"</code>", "Charged 2, used 1, refunded 1.",
+		"What happened to the credits of alice", `href="/console/`+page+`/ledger.csv" download>`))
 	s.is.True(!a.has("secret"))
 	s.is.True(!a.has("generations/" + string(g.ID)))
 	s.is.Equal(cmp.Diff(alice.get("credits/ledger.csv").rows(t), v.get(page+"/ledger.csv").rows(t)), "")

@@ -20,7 +20,8 @@ func TestUsers(t *testing.T) {
 	s.is.NoErr(s.Accounts().DisableUser(t.Context(), bob.ID))
 	a := v.get("users")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has(`href="/console/users/`+string(alice.ID)+`">alice</a>`, "12,345", "no password", "bob &lt;b&gt;", "disabled", "operator"))
+	s.is.True(a.has(`href="/console/users/`+string(alice.ID)+`">alice</a>`, "12,345", "no password", "bob &lt;b&gt;",
+		"disabled", "operator"))
 	s.is.True(!a.has("pager"))
 
 	a = v.get("users?q=+ALI")
@@ -71,7 +72,8 @@ func TestCreateUser(t *testing.T) {
 	v := s.operator()
 	s.is.True(v.get("users/new").has("Invite a user", `<option value="3" selected>`))
 	a := v.do(http.MethodPost, "users", strings.NewReader("name=alice&role=user&days=3"),
-		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin", "https://images.example.com")
+		"Content-Type", "application/x-www-form-urlencoded", "Sec-Fetch-Site", "same-origin", "Origin",
+		"https://images.example.com")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.True(a.has("A link for alice", "shown only now"))
 	link := a.invitationLink()

@@ -12,7 +12,7 @@ import (
 
 var polled = regexp.MustCompile(`hx-get="([^"]*)"`)
 
-// polls is what a page asks for by itself; "" if nothing.
+// polls is the address that a page polls; "" if it does not.
 func (a answer) polls() string {
 	m := polled.FindStringSubmatch(a.body)
 	if m == nil {
@@ -21,7 +21,7 @@ func (a answer) polls() string {
 	return html.UnescapeString(m[1])
 }
 
-// The gallery asks for what has changed, until nothing can change any more.
+// The gallery polls for changes until all generations have ended.
 func TestGalleryUpdatesItself(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -32,10 +32,12 @@ func TestGalleryUpdatesItself(t *testing.T) {
 	second := v.begin("a hare", 1)
 
 	a := v.get("generations")
-	s.is.True(a.has("<title>2 in the making: Generations · imagegend</title>", `<span class="badge processing">`, `<span class="badge queued">`, `hx-trigger="every 3s"`, "<noscript>"))
+	s.is.True(a.has("<title>2 in the making: Generations · imagegend</title>", `<span class="badge processing">`,
+		`<span class="badge queued">`, `hx-trigger="every 3s"`, "<noscript>"))
 	s.is.Equal(v.get(a.polls(), "HX-Request", "true").StatusCode, http.StatusNoContent) // all is as the page shows it
 
-	earlier := v.get("/console/generations/changes?seen=" + string(second.ID) + ":queued&seen=" + string(first.ID) + ":queued")
+	earlier := v.get("/console/generations/changes?seen=" + string(second.ID) + ":queued&seen=" + string(first.ID) +
+		":queued")
 	s.is.Equal(earlier.tiles(), []string{string(first.ID)})
 	s.is.True(earlier.has(`hx-swap-oob="true"`))
 	s.is.Equal(earlier.polls(), a.polls()) // both are watched on
@@ -47,12 +49,13 @@ func TestGalleryUpdatesItself(t *testing.T) {
 	last := v.get(a.polls(), "HX-Request", "true")
 	s.is.Equal(last.StatusCode, http.StatusOK)
 	s.is.Equal(len(last.tiles()), 2)
-	s.is.True(last.has("<title>Ready: Generations · imagegend</title>", "2 generations have ended.", `<div id="watch" data-done="2 generations have ended."></div>`, "/console/thumbnails/"))
+	s.is.True(last.has("<title>Ready: Generations · imagegend</title>", "2 generations have ended.",
+		`<div id="watch" data-done="2 generations have ended."></div>`, "/console/thumbnails/"))
 	s.is.Equal(last.polls(), "")
 	s.is.True(!last.has("<html")) // a part of a page
 }
 
-// What is erased, another's or nonsense is watched no longer, and nobody learns which it is.
+// A generation that is erased, another user's, or does not exist is no longer polled, and the answers do not differ.
 func TestWatchOfWhatIsNotThere(t *testing.T) {
 	s := open(t)
 	alice, bob := s.signedIn("alice"), s.signedIn("bob")
@@ -70,7 +73,7 @@ func TestWatchOfWhatIsNotThere(t *testing.T) {
 	s.is.Equal(alice.get(many).StatusCode, http.StatusBadRequest)
 }
 
-// A generation's page asks how far it is, until it has ended.
+// A generation's page polls until the generation has ended.
 func TestGenerationUpdatesItself(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)
@@ -81,7 +84,8 @@ func TestGenerationUpdatesItself(t *testing.T) {
 	second := v.begin("[fake:fail] a hare", 2)
 
 	waiting := v.get("generations/" + string(second.ID))
-	s.is.True(waiting.has("waits for its turn", "Waiting", `<span class="badge queued">`, "not yet", "2</span> credits"))
+	s.is.True(waiting.has("waits for its turn", "Waiting", `<span class="badge queued">`, "not yet",
+		"2</span> credits"))
 	s.is.True(!waiting.has("Erase"))
 	s.is.Equal(waiting.polls(), "/console/generations/"+string(second.ID)+"/live?seen=queued-0-true")
 	s.is.Equal(v.get(waiting.polls()).StatusCode, http.StatusNoContent)
@@ -106,7 +110,7 @@ func TestGenerationUpdatesItself(t *testing.T) {
 	s.is.True(failed.has("The generation has failed. The credits were returned.", "Refunded 2 credits"))
 }
 
-// Whoever is signed out meanwhile is led to the sign-in page, and not shown it in a corner.
+// After the sign-in has ended, a polling page loads the sign-in page as a whole.
 func TestPollingEndsWithTheSignIn(t *testing.T) {
 	g := newGate()
 	s := openOver(t, g.oneByOne)

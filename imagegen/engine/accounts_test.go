@@ -20,6 +20,40 @@ func TestNameThatIsTaken(t *testing.T) {
 	h.is.Equal(u, imagegen.User{})
 }
 
+// A name with the form of an identifier would stand for somebody else's things, so nobody gets one.
+func TestNameLikeAnIdentifier(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	ids, now := imagegen.NewIDs(), time.Now()
+	g := ids.Generation(now)
+	image := imagegen.NewImageID(g)
+	for _, name := range []string{string(ids.User(now)), string(ids.Key(now)), string(ids.OperatorKey(now)), string(g),
+		string(image), string(image.Thumbnail()), string(ids.Reference(now))} {
+		_, err := h.engine.Accounts().CreateUser(t.Context(), name, "")
+		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	}
+	for _, name := range []string{"usr_1", "usr_" + string(g), "key_", "image_" + string(g)} {
+		_, err := h.engine.Accounts().CreateUser(t.Context(), name, "")
+		h.is.NoErr(err)
+	}
+}
+
+// Where something is found by its target, an identifier stands for itself, whatever users are called.
+func TestTarget(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	u, err := h.engine.Accounts().CreateUser(t.Context(), "carol", "")
+	h.is.NoErr(err)
+	h.is.NoErr(h.db.CreateUser(t.Context(), imagegen.User{ID: "4711", Name: "dora",
+		AccountType: imagegen.DefaultAccountType})) // an embedder's
+	// as an older version took them
+	for _, name := range []string{"4711", string(u.ID), "gen_01JZZZZZZZZZZZZZZZZZZZZZZZ"} {
+		h.is.NoErr(h.db.CreateUser(t.Context(), imagegen.User{ID: "usr_" + imagegen.UserID(name), Name: name,
+			AccountType: imagegen.DefaultAccountType}))
+		h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), name), name)
+	}
+	h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), "carol"), string(u.ID))
+	h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), "nobody"), "nobody")
+}
+
 // An expiry that cannot be kept is refused; the last that can be is kept to the nanosecond.
 func TestKeyThatExpiresLate(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
@@ -31,7 +65,8 @@ func TestKeyThatExpiresLate(t *testing.T) {
 	h.is.True(keys[0].ExpiresAt.Equal(last))
 	_, err = h.engine.Authenticate(t.Context(), raw.Reveal())
 	h.is.NoErr(err)
-	for _, late := range []time.Time{last.Add(1), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC), last.Add(math.MaxInt64).Add(2)} {
+	for _, late := range []time.Time{last.Add(1), time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC),
+		last.Add(math.MaxInt64).Add(2)} {
 		_, _, err := h.engine.Accounts().MintKey(t.Context(), alice, "k", late)
 		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 	}

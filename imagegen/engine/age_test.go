@@ -6,22 +6,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
-// What waited longer than MaxAge, as over a long outage, is not begun any more: it fails, refunded.
+// Work that waited longer than MaxAge, as over a long outage, is not begun: it fails and is refunded.
 func TestNoAttemptBeginsBeyondMaxAge(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
 			is, calls := is.New(t), 0
-			p := &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, _ func(imagegen.ProviderImage, error) bool) {
-				calls++
-				<-ctx.Done()
-			}}
-			h := start(t, p, option, func(c *engine.Config) { c.Concurrency, c.MaxAge = 1, time.Hour })
+			p := &scripted{caps: anything,
+				do: func(ctx context.Context, _ imagegen.ProviderRequest, _ func(imagegen.ProviderImage, error) bool) {
+					calls++
+					<-ctx.Done()
+				}}
+			h := start(t, p, option, func(c *engine.Config) { c.Limits.Concurrency, c.Attempts.MaxAge = 1, time.Hour })
 			var ids []imagegen.GenerationID
 			for range 2 {
 				r, err := h.generate(imagegen.GenerateRequest{Async: true})

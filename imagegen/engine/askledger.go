@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 )
 
 // askLedger calls the ledger, and repeats the call while it fails temporarily: until it
-// succeeds, is refused for good, or has been made Config.LedgerTries times. It returns
+// succeeds, is refused for good, or has been made Config.LedgerCalls.Tries times. It returns
 // the error of the last try, which says nothing about the earlier ones.
 //
 // A ledger that shares the store's transactions is called once: it fails only when the
@@ -28,17 +29,18 @@ func (e *Engine) askLedger(ctx context.Context, call func(context.Context) error
 	}
 	for n, rest := 1, ledgerPause; ; n, rest = n+1, 2*rest {
 		err := e.askOnce(ctx, call)
-		if err == nil || imagegen.RefusedForGood(err) || n == e.cfg.LedgerTries || ctx.Err() != nil || e.life.hard.Err() != nil {
+		if err == nil || imagegen.Permanent(err) || n == e.cfg.LedgerCalls.Tries || ctx.Err() != nil ||
+			e.life.hard.Err() != nil {
 			return err
 		}
-		pause(ctx, rest, e.life.hard.Done())
+		waiting.Pause(ctx, rest, e.life.hard.Done())
 	}
 }
 
-// askOnce limits one call of the ledger to Config.LedgerTimeout. Reaching that limit is
+// askOnce limits one call of the ledger to Config.LedgerCalls.Timeout. Reaching that limit is
 // reported as an error of the ledger, never as the end of the caller's context.
 func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, e.cfg.LedgerTimeout)
+	limited, cancel := context.WithTimeout(ctx, e.cfg.LedgerCalls.Timeout)
 	defer cancel()
 	defer context.AfterFunc(e.life.hard, func() { time.AfterFunc(ledgerStopTimeout, cancel) })()
 	err := call(limited)
@@ -50,12 +52,16 @@ func (e *Engine) askOnce(ctx context.Context, call func(context.Context) error) 
 
 // takeCredits charges what a generation may cost. It goes on if the caller hangs up.
 func (e *Engine) takeCredits(ctx context.Context, r imagegen.Record) error {
-	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error { return e.ledger.Charge(ctx, r.Charge()) })
+	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		return e.ledger.Charge(ctx, r.Charge())
+	})
 }
 
 // settle closes the charge of a generation. It goes on if the caller hangs up.
 func (e *Engine) settle(ctx context.Context, r imagegen.Record, used imagegen.Credits) error {
-	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error { return e.ledger.Settle(ctx, r.Charge().ID, used) })
+	return e.askLedger(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		return e.ledger.Settle(ctx, r.Charge().ID, used)
+	})
 }
 
 // balance asks the ledger for a user's balance. Unlike takeCredits and settle it ends

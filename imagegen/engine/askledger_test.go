@@ -11,14 +11,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 func withTries(n int) func(*engine.Config) {
-	return func(c *engine.Config) { c.LedgerTries = n }
+	return func(c *engine.Config) { c.LedgerCalls.Tries = n }
 }
 
 // A call of the ledger that fails in passing is made again at once, and the caller notices nothing.
@@ -58,13 +58,13 @@ func TestLedgerIsNotAskedForEver(t *testing.T) {
 	})
 }
 
-// What the ledger will never do is told to the caller in its own words, and is not asked for again.
+// The caller gets the ledger's own words for what it will never do, and the engine does not ask again.
 func TestLedgerThatRefuses(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			const why = "this account is suspended; write to billing@example.org"
 			f := startFaulty(t, yieldImages(1, nil), withTries(5))
-			f.failBefore(first(1, "Charge", imagegen.RefuseCharge(why)))
+			f.failBefore(first(1, "Charge", imagegen.ChargeRefused(why)))
 			_, err := f.generate(imagegen.GenerateRequest{Async: async, IdempotencyKey: "k"})
 			f.is.True(isCode(err, imagegen.ErrChargeRefused))
 			refusal, _ := errors.AsType[*imagegen.Error](err)
@@ -110,7 +110,7 @@ func TestLedgerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l hangs
 		h := start(t, yieldImages(1, nil), withTries(2), func(c *engine.Config) {
-			c.LedgerTimeout = 7 * time.Second
+			c.LedgerCalls.Timeout = 7 * time.Second
 			l = hanging(c)
 		})
 		l.charge.Store(true)
@@ -139,7 +139,7 @@ func (l brittle) Charge(ctx context.Context, c imagegen.Charge) error {
 func TestASlotSurvivesAPanicOfTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.Concurrency = 1
+			c.Limits.Concurrency = 1
 			c.Ledger = brittle{c.Ledger, new(atomic.Int64)}
 		})
 		func() {
@@ -154,7 +154,8 @@ func TestASlotSurvivesAPanicOfTheLedger(t *testing.T) {
 	})
 }
 
-// A panic of the ledger leaves no lease behind either: recovery voids asynchronous work too, and its idempotency key is free.
+// A panic of the ledger leaves no lease behind either: recovery voids asynchronous work too, and its idempotency key is
+// free.
 func TestALeaseSurvivesNoPanicOfTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Ledger = brittle{c.Ledger, new(atomic.Int64)} })
@@ -184,13 +185,13 @@ func (silent) Balance(ctx context.Context, _ imagegen.UserID) (imagegen.Balance,
 func TestUploadBesideALedgerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.LedgerTimeout = 7 * time.Second
+			c.LedgerCalls.Timeout = 7 * time.Second
 			c.Ledger = silent{c.Ledger}
 		})
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		u, err := h.engine.As(alice).Stage(ctx, bytes.NewReader(pngOf(1, 1)), "it")
+		u, err := h.engine.As(alice).StageReference(ctx, bytes.NewReader(pngOf(1, 1)), "it")
 		h.is.NoErr(err)
 		h.is.Equal(time.Since(began), 7*time.Second)
 		imagegen.Discard(u)
@@ -238,7 +239,7 @@ func TestLeaseWhileCharging(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-				c.Ledger, c.LedgerTimeout = slowCharge{c.Ledger, 2 * time.Minute}, time.Hour
+				c.Ledger, c.LedgerCalls.Timeout = slowCharge{c.Ledger, 2 * time.Minute}, time.Hour
 			})
 			r, err := h.generate(imagegen.GenerateRequest{Async: async})
 			h.is.NoErr(err)
@@ -303,7 +304,8 @@ func TestLedgerThatFailsAFifth(t *testing.T) {
 		for range callers {
 			all.Go(func() {
 				for n := range each {
-					_, err := h.engine.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{N: 2, Async: n%3 == 0}))
+					_, err := h.engine.As(alice).Generate(t.Context(),
+						fox(imagegen.GenerateRequest{N: 2, Async: n%3 == 0}))
 					if err != nil && !isCode(err, imagegen.ErrGenerationFailed) {
 						ours.Add(1)
 					}
@@ -324,9 +326,10 @@ func TestLedgerThatFailsAFifth(t *testing.T) {
 // sometimes makes a provider that yields two images, one, or none.
 func sometimes() *scripted {
 	var n atomic.Int64
-	return &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		yieldImages(int(n.Add(1)%3), errors.New("no more")).do(ctx, r, yield)
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yieldImages(int(n.Add(1)%3), errors.New("no more")).do(ctx, r, yield)
+		}}
 }
 
 // spent is what all of alice's generations cost; each has ended.

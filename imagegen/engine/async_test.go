@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func (h *harness) queued(q imagegen.GenerateRequest) imagegen.Result {
@@ -36,9 +36,10 @@ func TestAttempts(t *testing.T) {
 		took  time.Duration
 		ok    bool
 	}{
-		"works at once":         {nil, 1, 0, true},
-		"works the third":       {[]error{transient(1), transient(2)}, 3, 6 * time.Second, true},
-		"never works":           {[]error{transient(1), transient(2), transient(3), transient(4)}, 3, 6 * time.Second, false},
+		"works at once":   {nil, 1, 0, true},
+		"works the third": {[]error{transient(1), transient(2)}, 3, 6 * time.Second, true},
+		"never works": {[]error{transient(1), transient(2), transient(3), transient(4)}, 3, 6 * time.Second,
+			false},
 		"rate limited":          {[]error{limited}, 2, 20 * time.Second, true},
 		"an unknown error":      {[]error{errors.New("?")}, 1, 0, false},
 		"a permanent error":     {[]error{&imagegen.ProviderError{Class: imagegen.ClassInvalid}}, 1, 0, false},
@@ -47,13 +48,15 @@ func TestAttempts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var calls atomic.Int64
-				h := start(t, &scripted{caps: anything, do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					if n := int(calls.Add(1)); n <= len(c.errs) {
-						yield(imagegen.ProviderImage{}, c.errs[n-1])
-						return
-					}
-					yield(picture(1024, 1024), nil)
-				}})
+				h := start(t, &scripted{caps: anything,
+					do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						if n := int(calls.Add(1)); n <= len(c.errs) {
+							yield(imagegen.ProviderImage{}, c.errs[n-1])
+							return
+						}
+						yield(picture(1024, 1024), nil)
+					}})
 				began := time.Now()
 				done := h.ended(h.queued(imagegen.GenerateRequest{}).ID)
 				h.is.Equal(done.Status == imagegen.StatusSucceeded, c.ok)
@@ -71,10 +74,11 @@ func TestAttempts(t *testing.T) {
 
 func TestAsynchronousTimeLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			<-ctx.Done()
-			yield(imagegen.ProviderImage{}, transient(1)) // its word does not count: time was up
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				<-ctx.Done()
+				yield(imagegen.ProviderImage{}, transient(1)) // its word does not count: time was up
+			}})
 		began := time.Now()
 		done := h.ended(h.queued(imagegen.GenerateRequest{}).ID)
 		h.is.Equal(done.Status, imagegen.StatusFailed)
@@ -102,11 +106,12 @@ func TestStatusNeverGoesBackwards(t *testing.T) {
 func TestQueueServesUsersInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var served []string
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			served = append(served, r.Prompt)
-			time.Sleep(time.Second)
-			yield(picture(1024, 1024), nil)
-		}}, func(c *engine.Config) { c.Concurrency = 1 })
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				served = append(served, r.Prompt)
+				time.Sleep(time.Second)
+				yield(picture(1024, 1024), nil)
+			}}, func(c *engine.Config) { c.Limits.Concurrency = 1 })
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 10})
 		h.is.NoErr(err)
 		for range 5 {
@@ -129,17 +134,19 @@ func TestDrain(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
 			var drained atomic.Bool
-			h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				if !yield(picture(1024, 1024), nil) {
-					return
-				}
-				if !drained.Load() {
-					<-ctx.Done()
-					yield(imagegen.ProviderImage{}, ctx.Err())
-					return
-				}
-				yield(picture(1024, 1024), nil)
-			}}, option, func(c *engine.Config) { c.Backoff = []time.Duration{} }) // a single try
+			h := start(t, &scripted{caps: anything,
+				do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					if !yield(picture(1024, 1024), nil) {
+						return
+					}
+					if !drained.Load() {
+						<-ctx.Done()
+						yield(imagegen.ProviderImage{}, ctx.Err())
+						return
+					}
+					yield(picture(1024, 1024), nil)
+				}}, option, func(c *engine.Config) { c.Attempts.Backoff = []time.Duration{} }) // a single try
 			async := h.queued(imagegen.GenerateRequest{N: 2, IdempotencyKey: "drained"})
 			type answer struct {
 				imagegen.Result
@@ -161,7 +168,7 @@ func TestDrain(t *testing.T) {
 			_, err := h.generate(imagegen.GenerateRequest{})
 			h.is.True(isCode(err, imagegen.ErrOverloaded)) // no new work
 			_, err = h.generate(imagegen.GenerateRequest{N: 9})
-			h.is.True(isCode(err, imagegen.ErrInvalidRequest)) // what is wrong is told all the same
+			h.is.True(isCode(err, imagegen.ErrInvalidRequest)) // the error still says what is wrong
 			replay, err := h.generate(imagegen.GenerateRequest{N: 2, Async: true, IdempotencyKey: "drained"})
 			h.is.NoErr(err)
 			h.is.True(replay.Replayed) // and what was answered is answered again
@@ -191,17 +198,21 @@ func TestRecovery(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var dead atomic.Bool
 			dead.Store(true)
-			h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				yield(picture(1024, 1024), nil)
-			}}, option)
+			h := start(t, &scripted{caps: anything,
+				do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					yield(picture(1024, 1024), nil)
+				}}, option)
 			// What a process leaves that dies in the middle of its attempts.
 			leave := func(async bool) imagegen.GenerationID {
 				id, attempt := imagegen.GenerationID("gen_00000000000000000000000001"), 1
 				if async {
 					id, attempt = "gen_00000000000000000000000002", 0
 				}
-				r := imagegen.Record{Intent: imagegen.Intent{ID: id, User: alice, Model: "m", Prompt: "a fox", N: 1, Ratio: "auto", Tier: "1K",
-					Quality: "auto", Effort: "auto", Price: 1, Async: async, CreatedAt: time.Now()}, Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: attempt}}
+				r := imagegen.Record{Intent: imagegen.Intent{ID: id, User: alice, Model: "m", Prompt: "a fox", N: 1,
+					Ratio: "auto", Tier: "1K", Quality: "auto", Effort: "auto", Price: 1, Async: async,
+					CreatedAt: time.Now()}, Progress: imagegen.Progress{State: imagegen.StateCharging,
+					Attempt: attempt}}
 				_, err := h.db.CreateCharged(t.Context(), r, time.Minute)
 				h.is.NoErr(err)
 				return id
@@ -227,8 +238,9 @@ func TestRecoveryOfAnIntent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := start(t, yieldImages(1, nil), withOutsideLedger)
-				r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001", User: alice, Model: "m", Prompt: "a fox", N: 1,
-					Ratio: "auto", Tier: "1K", Price: 1, CreatedAt: time.Now(), IdempotencyKey: "k"}, Progress: imagegen.Progress{State: imagegen.StateCharging}}
+				r := imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001", User: alice,
+					Model: "m", Prompt: "a fox", N: 1, Ratio: "auto", Tier: "1K", Price: 1, CreatedAt: time.Now(),
+					IdempotencyKey: "k"}, Progress: imagegen.Progress{State: imagegen.StateCharging}}
 				_, err := h.db.Create(t.Context(), r, time.Minute)
 				h.is.NoErr(err)
 				if charged {
@@ -240,7 +252,8 @@ func TestRecoveryOfAnIntent(t *testing.T) {
 				h.is.Equal(h.balance(), imagegen.Credits(100))
 				_, err = h.db.Generation(t.Context(), r.ID)
 				h.is.True(errors.Is(err, imagegen.ErrNotFound))
-				h.is.True(errors.Is(h.db.Charge(t.Context(), r.Charge()), imagegen.ErrChargeClosed)) // a late duplicate is refused
+				// a late duplicate is refused
+				h.is.True(errors.Is(h.db.Charge(t.Context(), r.Charge()), imagegen.ErrChargeClosed))
 				_, err = h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
 				h.is.NoErr(err) // the key is free again
 				h.audit()
@@ -253,19 +266,20 @@ func TestRecoveryOfAnIntent(t *testing.T) {
 func TestJobIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var jobs []string
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			jobs = append(jobs, string(r.Job))
-			if r.Job == nil {
-				if err := r.SaveJob(ctx, []byte("upstream-7")); err != nil {
-					yield(imagegen.ProviderImage{}, err)
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				jobs = append(jobs, string(r.Job))
+				if r.Job == nil {
+					if err := r.SaveJob(ctx, []byte("upstream-7")); err != nil {
+						yield(imagegen.ProviderImage{}, err)
+						return
+					}
+					<-ctx.Done()
+					yield(imagegen.ProviderImage{}, ctx.Err())
 					return
 				}
-				<-ctx.Done()
-				yield(imagegen.ProviderImage{}, ctx.Err())
-				return
-			}
-			yield(picture(1024, 1024), nil)
-		}}, func(c *engine.Config) { c.Backoff = []time.Duration{} })
+				yield(picture(1024, 1024), nil)
+			}}, func(c *engine.Config) { c.Attempts.Backoff = []time.Duration{} })
 		id := h.queued(imagegen.GenerateRequest{}).ID
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -280,25 +294,26 @@ func TestJobIsResumed(t *testing.T) {
 
 func TestReferencesReachTheProviderAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			for _, ref := range r.References {
-				for range 2 { // again and again
-					f, err := ref.Open(ctx)
-					if err != nil {
-						yield(imagegen.ProviderImage{}, err)
-						return
-					}
-					b, err := io.ReadAll(f)
-					f.Close()
-					if err != nil || int64(len(b)) != ref.Size || ref.MediaType != "image/png" {
-						yield(imagegen.ProviderImage{}, errors.New("another reference"))
-						return
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				for _, ref := range r.References {
+					for range 2 { // again and again
+						f, err := ref.Open(ctx)
+						if err != nil {
+							yield(imagegen.ProviderImage{}, err)
+							return
+						}
+						b, err := io.ReadAll(f)
+						f.Close()
+						if err != nil || int64(len(b)) != ref.Size || ref.MediaType != "image/png" {
+							yield(imagegen.ProviderImage{}, errors.New("another reference"))
+							return
+						}
 					}
 				}
-			}
-			yield(picture(1024, 1024), nil)
-		}})
-		upload, err := h.engine.As(alice).Stage(t.Context(), readerOf(pngOf(32, 64)), "fox.png")
+				yield(picture(1024, 1024), nil)
+			}})
+		upload, err := h.engine.As(alice).StageReference(t.Context(), readerOf(pngOf(32, 64)), "fox.png")
 		h.is.NoErr(err)
 		references := func() []imagegen.Reference {
 			return []imagegen.Reference{bytesReference(pngOf(16, 16)), bytesReference(pngOf(48, 16))}
@@ -349,7 +364,7 @@ func TestEraseOfWorkUnderWayIsRefused(t *testing.T) {
 
 func TestRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retain = 48 * time.Hour })
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retention.Generations = 48 * time.Hour })
 		old, err := h.generate(imagegen.GenerateRequest{})
 		h.is.NoErr(err)
 		time.Sleep(47 * time.Hour)

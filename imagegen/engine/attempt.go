@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -23,25 +25,31 @@ type attempt struct {
 	answer func(imagegen.Record, error) // called once, when the outcome is durable or in doubt
 	step   step                         // until the provider is through
 
-	// mu guards what follows, down to asked, and showTimer. The provider's images arrive on
-	// the goroutine of run; the watchdog and the timer of showSoon have theirs.
-	mu            sync.Mutex
-	ended         bool
-	images        []imagegen.StoredImage // those that former attempts have shown, and this one's
-	orphaned      bool                   // files may be stored that are not among images: a write failed. Of run's goroutine alone
-	repeatedImage bool                   // an image came that a former attempt has shown: its file is one too many
-	asked         int                    // how often the provider reported a member that it asked
+	consumed consumption
 
-	earlier   []imagegen.StoredImage // those that former attempts have shown and that have not come again
-	showTimer *time.Timer            // nil: no show is scheduled
-	shows     sync.WaitGroup         // shows that are scheduled or being written
+	jobSaved atomic.Bool // a later attempt can resume the upstream's job
+
+	// mu guards what follows, down to asked, and showTimer. The provider's images arrive on
+	// the goroutine of run and are stored on another; the watchdog and the timer of showSoon have
+	// theirs.
+	mu       sync.Mutex
+	ended    bool
+	images   []imagegen.StoredImage // those that former attempts have shown, and this one's
+	taken    int                    // how many images this attempt has received whole
+	orphaned bool                   // files may be stored that are not among images: a write failed
+	asked    int                    // how often the provider reported a member that it asked
+
+	// those that former attempts have shown and that have not come again. Of run's goroutine alone
+	earlier   []imagegen.StoredImage
+	showTimer *time.Timer    // nil: no show is scheduled
+	shows     sync.WaitGroup // shows that are scheduled or being written
 }
 
 // run carries the attempt out. base lives as long as the process; limit is how long the
 // attempt may take.
 //
 // Two goroutines can end an attempt: this one, when the provider returns, and a watchdog,
-// when the provider has not returned within Config.Grace after its context ended. The
+// when the provider has not returned within Config.Attempts.Grace after its context ended. The
 // first of them decides the outcome. A provider that hangs keeps its slot and this
 // goroutine, but not the user.
 //
@@ -57,13 +65,13 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	defer context.AfterFunc(e.life.hard, func() { cancel(imagegen.ErrStopping) })()
 	e.leases.hold(a.record.Fence(), cancel)
 	defer e.leases.drop(a.record.Fence())
-	ctx, a.step = e.begin(ctx, imagegen.EventAttempted, a.record)
+	ctx, a.step = e.beginStep(ctx, imagegen.EventAttempted, a.record)
 
 	returned := make(chan struct{})
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-returned:
-		case <-time.After(e.cfg.Grace):
+		case <-time.After(e.cfg.Attempts.Grace):
 			a.conclude(base, context.Cause(ctx))
 		}
 	})()
@@ -71,21 +79,22 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 	err := errors.New("imagegen: the provider ended its goroutine") // remains so after runtime.Goexit
 	defer func() {
 		close(returned)
-		if !a.conclude(base, err) || a.orphaned {
-			a.removeOrphans(base)
-		}
+		a.conclude(base, err)
+		a.removeOrphans(base)
 		e.slots.Release(a.slot, finding(a.made(), err))
 	}()
 	e.removeEarlierImages(ctx, a.record)
 	err = a.collect(ctx)
-	if ended := context.Cause(ctx); ended != nil && a.count() < a.record.N {
+	if ended := context.Cause(ctx); ended != nil && a.imageCount() < a.record.N {
 		err = ended
 	}
 }
 
-// collect ranges over the provider's images. A panic of the provider, or of the loop's
-// body, becomes an error here.
+// collect ranges over the provider's images, and returns once they are stored. A panic of the
+// provider, or of the loop's body, becomes an error here.
 func (a *attempt) collect(ctx context.Context) (err error) {
+	store, stored := a.storeInOrder(ctx)
+	defer stored()
 	defer func() {
 		if v := recover(); v != nil {
 			err = &imagegen.ProviderError{Class: imagegen.ClassUnknown, Err: fmt.Errorf("panic: %v", v)}
@@ -96,7 +105,12 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		err = a.storeImage(ctx, image) // a function of its own: its defers run with each image
+		a.consumed.cameImage()
+		within, storing := a.engine.beginStep(ctx, imagegen.EventStored, a.record)
+		d, err := a.receiveImage(within, image)
+		if err != nil {
+			storing.report(1, err)
+		}
 		if _, bad := errors.AsType[*badImageError](err); bad {
 			broken = err
 			continue
@@ -104,93 +118,148 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if a.count() == a.record.N { // the provider's surplus is not even asked for
+		i := unstored{within, d, storing}
+		if a.repeated(d.sha256) {
+			a.took(-1)
+			i.discardAfter(nil)
+			continue
+		}
+		i.makeRoom(ctx)
+		store(i)
+		if a.enough() { // the provider's surplus is not even asked for
 			return nil
 		}
 	}
 	return broken
 }
 
-// conclude ends the attempt, and reports whether it did: only the first call does
-// anything. Nothing is shown any more before the outcome is written, the outcome is durable
-// before the caller hears of it, and the references go only once nobody can need them for
-// another attempt.
-func (a *attempt) conclude(base context.Context, err error) bool {
-	images, first := a.end()
+// unstored is an image on its way into the ImageStore.
+type unstored struct {
+	ctx context.Context
+	deliverable
+	step step
+}
+
+func (i unstored) discardAfter(err error) {
+	i.step.report(1, err)
+	i.discard()
+}
+
+// storeInOrder starts to store images in the order in which store is called. It does not hold up
+// the provider: what it has made is taken while a storage fails, as long as there is memory.
+// stored waits until all are stored or ctx has ended.
+func (a *attempt) storeInOrder(ctx context.Context) (store func(unstored), stored func()) {
+	images := make(chan unstored, a.record.N)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := range images {
+			i.discardAfter(a.store(i.ctx, i.deliverable))
+		}
+	})
+	return func(i unstored) { images <- i }, func() {
+		close(images)
+		all.Wait()
+	}
+}
+
+// conclude ends the attempt, unless it has ended. Nothing is shown any more before the outcome is
+// written, the outcome is durable before the caller hears of it, and the references go only once
+// nobody can need them for another attempt.
+func (a *attempt) conclude(base context.Context, err error) {
+	images, lost, first := a.endOnce()
 	if !first {
-		return false
+		return
 	}
 	a.endShows()
-	a.removeRepeated(base)
 	made := len(images) - len(a.record.Images)
-	a.attempted(made, err)
-	a.engine.health.note(a.record.Model, made, err, a.engine.cfg.Now())
+	if lost > 0 {
+		err = a.lose(base, lost, err)
+	}
+	cost := a.consumed.cost(a.model, a.record, err)
+	a.attempted(made, cost, err)
+	a.engine.health.noteAttempt(a.record.Model, made, err, a.engine.cfg.Now())
 	ctx, cancel := withoutCancel(base)
 	defer cancel()
-	r, err := a.engine.outcome(ctx, a.record, images, err)
+	r, err := a.engine.outcome(ctx, a.record, images, cost, err)
 	a.answer(r, err)
 	if err == nil && r.Terminal() {
 		a.engine.uploads.RemoveFiles(r.References)
 	}
-	a.engine.life.done()
-	return true
+	a.engine.life.workEnded()
 }
 
-// removeRepeated removes the files of images that came twice. It runs before the outcome
-// is written, since recovery does not look at generations that have ended.
-func (a *attempt) removeRepeated(base context.Context) {
-	a.mu.Lock()
-	again := a.repeatedImage
-	a.mu.Unlock()
-	if again {
-		a.removeOrphans(base)
+// lose tells of images that were made and could not be stored before the attempt ended. The
+// provider is not called again for them: the caller gets the credits back. If the upstream's job is
+// saved, a later process resumes it instead.
+func (a *attempt) lose(ctx context.Context, lost int, why error) error {
+	if errors.Is(why, imagegen.ErrStale) || errors.Is(why, imagegen.ErrStopping) && a.jobSaved.Load() {
+		return why
 	}
+	err := &imagegen.ProviderError{Class: imagegen.ClassStorage, Message: "images were made and could not be stored",
+		Err: fmt.Errorf("%v", why)} // not wrapped: ErrStopping would return the work to the queue
+	a.engine.lost(ctx, a.record, lost, err)
+	return err
 }
 
 // removeOrphans removes what was stored but is not part of the outcome.
 func (a *attempt) removeOrphans(base context.Context) {
-	a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
+	a.mu.Lock()
+	orphaned := a.orphaned
+	a.mu.Unlock()
+	if orphaned {
+		a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
+	}
 }
 
-// end marks the attempt as ended and returns its images. first is false if it had already
-// ended.
-func (a *attempt) end() (images []imagegen.StoredImage, first bool) {
+// endOnce marks the attempt as ended and returns its images, and how many it has received that are not
+// stored. first is false if it had already ended.
+func (a *attempt) endOnce() (images []imagegen.StoredImage, lost int, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
-		return nil, false
+		return nil, 0, false
 	}
 	a.ended = true
-	return slices.Clone(a.images), true
+	return slices.Clone(a.images), len(a.record.Images) + a.taken - len(a.images), true
 }
 
-// add counts a stored image. If the attempt has ended meanwhile, the file is an orphan, and
-// run removes it; if an earlier attempt has shown the same image, the file is one too many.
-func (a *attempt) add(i imagegen.StoredImage) {
+// addImage counts a stored image. If the attempt has ended meanwhile, the file is an orphan, and run
+// removes it.
+func (a *attempt) addImage(i imagegen.StoredImage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		a.orphaned = true
 		return
 	}
-	if a.repeated(i) {
-		a.repeatedImage = true
-		return
-	}
 	a.images = append(a.images, i)
 	a.showSoon()
 }
 
-// count is how many images the generation has so far, including those of earlier
+// leftFile notes that a file may be stored that is not among the images.
+func (a *attempt) leftFile() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.orphaned = true
+}
+
+// enough reports whether all images have come, including those of earlier attempts.
+func (a *attempt) enough() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.record.Images)+a.taken == a.record.N
+}
+
+// imageCount is how many images the generation has so far, including those of earlier
 // attempts.
-func (a *attempt) count() int {
+func (a *attempt) imageCount() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.images)
 }
 
 // made is how many images this attempt has made.
-func (a *attempt) made() int { return a.count() - len(a.record.Images) }
+func (a *attempt) made() int { return a.imageCount() - len(a.record.Images) }
 
 // names are the files that must stay: the images so far and their thumbnails.
 func (a *attempt) names() []imagegen.ImageID {
@@ -228,7 +297,7 @@ func (a *attempt) show(ctx context.Context) {
 		return
 	}
 	e := a.engine
-	r, err := e.update(ctx, a.record.Fence(), imagegen.Show{Images: images})
+	r, err := e.update(ctx, a.record.Fence(), imagegen.ShowChange{Images: images})
 	switch {
 	case err == nil:
 		a.shown(r)
@@ -250,12 +319,19 @@ func (a *attempt) endShows() {
 
 // repeated reports whether an earlier attempt has already shown this image, byte for byte: a
 // resumed upstream job or a repeated request yields it again. Each shown image counts once,
-// so two equal images of one attempt remain two. a.mu is held.
-func (a *attempt) repeated(i imagegen.StoredImage) bool {
-	n := slices.IndexFunc(a.earlier, func(f imagegen.StoredImage) bool { return f.SHA256 == i.SHA256 })
-	if n < 0 {
-		return false
+// so two equal images of one attempt remain two.
+func (a *attempt) repeated(sum [sha256.Size]byte) bool {
+	n := slices.IndexFunc(a.earlier, func(f imagegen.StoredImage) bool { return f.SHA256 == sum })
+	if n >= 0 {
+		a.earlier = slices.Delete(a.earlier, n, n+1)
+		return true
 	}
-	a.earlier = slices.Delete(a.earlier, n, n+1)
-	return true
+	return false
+}
+
+// took counts n more images as received, or, if n is negative, as none that count.
+func (a *attempt) took(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.taken += n
 }

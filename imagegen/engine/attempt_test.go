@@ -14,29 +14,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// untilTold yields one picture and waits for the end of its context, whose cause it tells.
-func untilTold(cause chan<- error) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		if !yield(picture(1024, 1024), nil) {
-			return
-		}
-		<-ctx.Done()
-		cause <- context.Cause(ctx)
-		yield(imagegen.ProviderImage{}, ctx.Err())
-	}}
+// untilCancelled yields one picture and waits for the end of its context, whose cause it sends.
+func untilCancelled(cause chan<- error) *scripted {
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			if !yield(picture(1024, 1024), nil) {
+				return
+			}
+			<-ctx.Done()
+			cause <- context.Cause(ctx)
+			yield(imagegen.ProviderImage{}, ctx.Err())
+		}}
 }
 
-// An attempt that another process has overtaken is told so when its lease is prolonged next, also
+// An attempt that another process has overtaken learns it when its lease is prolonged next, also
 // if that fails at first. Its outcome changes nothing, and its files go, even if that fails at first.
 func TestOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logbook
 		cause := make(chan error, 1)
-		f := startFaulty(t, untilTold(cause), func(cfg *engine.Config) { cfg.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		f := startFaulty(t, untilCancelled(cause), func(cfg *engine.Config) {
+			cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+		})
 		f.failBefore(failing(first(1, "Extend", errDoubt), first(1, "RemoveImages", errDoubt)))
 		f.failAfter(func(call string, _ int, by imagegen.Fence) error {
 			if call == "PutImage" {
-				f.update(by, imagegen.Recover{})
+				f.update(by, imagegen.RecoverChange{})
 			}
 			return nil
 		})
@@ -44,7 +47,8 @@ func TestOvertaken(t *testing.T) {
 		f.is.True(isCode(err, imagegen.ErrInternal)) // recovery decides what becomes of it
 		f.is.True(errors.Is(<-cause, imagegen.ErrStale))
 		f.is.True(f.has(f.put[0]))
-		f.is.True(strings.Contains(log.String(), "leases could not be prolonged") && strings.Contains(log.String(), "images were left behind"))
+		f.is.True(strings.Contains(log.String(), "leases could not be prolonged") && strings.Contains(log.String(),
+			"images were left behind"))
 		rs := f.settled()
 		f.is.Equal(rs[0].State, imagegen.StateFailed)
 		f.is.True(!f.has(f.put[0]))
@@ -55,7 +59,7 @@ func TestOvertaken(t *testing.T) {
 func TestOvertakenByTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cause := make(chan error, 1)
-		f := startFaulty(t, untilTold(cause))
+		f := startFaulty(t, untilCancelled(cause))
 		f.failAfter(func(call string, _ int, by imagegen.Fence) error {
 			if call == "PutImage" {
 				f.finishElsewhere(by)
@@ -67,48 +71,29 @@ func TestOvertakenByTheEnd(t *testing.T) {
 		f.is.True(errors.Is(<-cause, imagegen.ErrStale))
 		f.is.Equal(len(result.Generation.Images), 1)
 		f.is.True(!f.has(f.put[0]))
-		f.is.True(f.has(imagegen.ImageKey{Generation: result.Generation.ID, Attempt: 2, Image: result.Generation.Images[0].ID}))
+		f.is.True(f.has(imagegen.ImageKey{Generation: result.Generation.ID, Attempt: 2,
+			Image: result.Generation.Images[0].ID}))
 		f.is.Equal(f.settled()[0].Attempt, 2)
 	})
 }
 
 // finishElsewhere ends a generation with one image of another attempt, as another process would.
 func (f *faulty) finishElsewhere(by imagegen.Fence) {
-	f.update(by, imagegen.Recover{})
+	f.update(by, imagegen.RecoverChange{})
 	by.Attempt++
-	i := imagegen.StoredImage{ID: imagegen.ImageID(strings.Replace(string(by.ID), "gen_", "image_", 1) + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), Attempt: by.Attempt,
-		MediaType: "image/png", Width: 1024, Height: 1024, Size: 4, SHA256: sha256.Sum256([]byte("else")), CreatedAt: time.Now()}
+	i := imagegen.StoredImage{ID: imagegen.ImageID(strings.Replace(string(by.ID), "gen_", "image_", 1) +
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ"), Attempt: by.Attempt,
+		MediaType: "image/png", Width: 1024, Height: 1024, Size: 4, SHA256: sha256.Sum256([]byte("else")),
+		CreatedAt: time.Now()}
 	ctx := context.Background()
-	f.is.NoErr(f.db.PutImage(ctx, imagegen.ImageKey{Generation: by.ID, Attempt: by.Attempt, Image: i.ID}, strings.NewReader("else")))
-	f.update(by, imagegen.Outcome{Images: []imagegen.StoredImage{i}, At: time.Now()})
+	f.is.NoErr(f.db.PutImage(ctx, imagegen.ImageKey{Generation: by.ID, Attempt: by.Attempt, Image: i.ID},
+		strings.NewReader("else")))
+	f.update(by, imagegen.OutcomeChange{Images: []imagegen.StoredImage{i}, At: time.Now()})
 	f.is.NoErr(f.db.Settle(ctx, imagegen.ChargeID(by.ID), 1))
-	f.update(by, imagegen.Close{Balance: &imagegen.Balance{Credits: 99}})
+	f.update(by, imagegen.CloseChange{Balance: &imagegen.Balance{Credits: 99}})
 }
 
-// An image that cannot be stored was not delivered: synchronous work fails and costs nothing,
-// asynchronous work is tried again.
-func TestAnImageCannotBeStored(t *testing.T) {
-	for name, async := range map[string]bool{"synchronous": false, "asynchronous": true} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				f := startFaulty(t, yieldImages(1, nil))
-				f.failBefore(first(1, "PutImage", imagegen.ErrNotApplied))
-				_, err := f.generate(imagegen.GenerateRequest{Async: async})
-				r := f.settled()[0]
-				if async {
-					f.is.NoErr(err)
-					f.is.Equal(r.State, imagegen.StateSucceeded)
-					f.is.Equal(r.Failures, 1)
-					return
-				}
-				f.is.True(isCode(err, imagegen.ErrGenerationFailed))
-				f.is.Equal(r.State, imagegen.StateFailed)
-			})
-		})
-	}
-}
-
-// An image that is stored only after its attempt ended is no part of the outcome and does not stay.
+// An image that is stored only after its attempt ended is not part of the outcome and does not stay.
 func TestAnImageThatIsStoredTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
@@ -131,10 +116,11 @@ func TestAnImageThatIsStoredTooLate(t *testing.T) {
 func TestTheEndMeetsTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		extending, done := make(chan struct{}), make(chan struct{})
-		f := startFaulty(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			<-extending
-			yield(picture(1024, 1024), nil)
-		}})
+		f := startFaulty(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				<-extending
+				yield(picture(1024, 1024), nil)
+			}})
 		f.failBefore(func(call string, n int, _ imagegen.Fence) error {
 			if call == "Extend" && n == 1 {
 				close(extending)

@@ -30,8 +30,9 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	report, err := a.Audit(ctx)
 	if ctx.Err() == nil { // one that was broken off says nothing
 		e.lastAudit.Store(&Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
-		e.tell(ctx, imagegen.Event{Kind: imagegen.EventAudited, Duration: time.Since(began), Count: len(report.Violations) + report.More, Err: err})
-		err = errors.Join(err, e.note(ctx, auditRow(report, err)))
+		e.notifyObserver(ctx, imagegen.Event{Kind: imagegen.EventAudited, Duration: time.Since(began),
+			Count: len(report.Violations) + report.More, Err: err})
+		err = errors.Join(err, e.noteAct(ctx, auditRow(report, err)))
 	}
 	return report, err
 }
@@ -45,5 +46,6 @@ func auditRow(r imagegen.AuditReport, err error) account.TrailRow {
 	if err != nil {
 		return account.TrailRow{Act: account.ActDataAudit, After: err.Error(), Outcome: account.TrailFailed}
 	}
-	return account.TrailRow{Act: account.ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More), Outcome: account.TrailDone}
+	return account.TrailRow{Act: account.ActDataAudit, After: fmt.Sprintf("violations=%d", len(r.Violations)+r.More),
+		Outcome: account.TrailDone}
 }

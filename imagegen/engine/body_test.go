@@ -30,9 +30,11 @@ func (e endless) Open(context.Context) (io.ReadCloser, error) { return io.NopClo
 func TestBodyThatLies(t *testing.T) {
 	for _, well := range []int{0, 1 << 20, 5 << 20} {
 		synctest.Test(t, func(t *testing.T) {
-			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				yield(imagegen.ProviderImage{Body: &liar{well}}, nil)
-			}})
+			h := start(t, &scripted{caps: anything,
+				do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					yield(imagegen.ProviderImage{Body: &liar{well}}, nil)
+				}})
 			_, err := h.generate(imagegen.GenerateRequest{})
 			h.is.True(isCode(err, imagegen.ErrGenerationFailed))
 			h.is.Equal(h.balance(), imagegen.Credits(100))
@@ -52,14 +54,15 @@ func TestReferenceThatLies(t *testing.T) {
 	}
 }
 
-// A caller who hangs up while a reference is read is told that, whatever the reason was, and is known
+// A caller who hangs up while a reference is read gets that as the error, whatever the reason was, and is known
 // not to have been charged.
 func TestReferenceOfACallerWhoHangsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil))
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { cancel(errors.New("the tab was closed")) })
-		_, err := h.engine.As(alice).Generate(ctx, fox(imagegen.GenerateRequest{References: []imagegen.Reference{endless{1}}}))
+		_, err := h.engine.As(alice).
+			Generate(ctx, fox(imagegen.GenerateRequest{References: []imagegen.Reference{endless{1}}}))
 		h.is.True(errors.Is(err, context.Canceled) && imagegen.Definite(err))
 		h.is.Equal(h.balance(), imagegen.Credits(100))
 	})

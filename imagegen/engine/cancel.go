@@ -24,12 +24,12 @@ func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagege
 // decides which of the two wins.
 func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	switch {
-	case r.Cancelled(): // though its charge may be open for a moment yet
+	case r.Cancelled() || r.Stopped: // though its charge may be open for a moment yet
 		return r, nil
 	case !r.Cancellable():
 		return r, imagegen.ErrNotCancellable
 	}
-	got, err := e.finish(ctx, r, imagegen.Outcome{Cancelled: true, At: e.now(),
+	got, err := e.finish(ctx, r, imagegen.OutcomeChange{Cancelled: true, At: e.now(),
 		Failure: &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "its owner cancelled it"}})
 	switch {
 	case errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition):
@@ -46,7 +46,7 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 // ErrNotCancellable unless that was a cancellation too.
 func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.Record(ctx, id)
-	if err == nil && !r.Cancelled() {
+	if err == nil && !r.Cancelled() && !r.Stopped {
 		err = imagegen.ErrNotCancellable
 	}
 	return r, err

@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,25 +14,29 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// busy is a provider that is at work until it is told to stop.
+// busy is a provider that is at work until its context ends.
 func busy() *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		<-ctx.Done()
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			<-ctx.Done()
+		}}
 }
 
-// What waits is cancelled, refunded, and never begun; what runs is not; a repetition is answered alike.
+// Waiting work is cancelled, refunded and never begun; running work is not; a repetition gets the same answer.
 func TestCancel(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
 			var events []imagegen.Event
 			h := start(t, busy(), option, func(c *engine.Config) {
-				c.Concurrency = 1
-				c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { events = append(events, e) })
+				c.Limits.Concurrency = 1
+				c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
+					events = append(events, e)
+				})
 			})
 			running := h.queued(imagegen.GenerateRequest{}).ID
 			synctest.Wait()
-			waiting := h.queued(imagegen.GenerateRequest{N: 3, References: []imagegen.Reference{bytesReference(pngOf(64, 64))}}).ID
+			waiting := h.queued(imagegen.GenerateRequest{N: 3,
+				References: []imagegen.Reference{bytesReference(pngOf(64, 64))}}).ID
 			session := h.engine.As(alice)
 			_, err := session.Cancel(t.Context(), running)
 			h.is.True(isCode(err, imagegen.ErrNotCancellable))
@@ -60,10 +66,12 @@ func TestCancel(t *testing.T) {
 func TestCancelBetweenAttempts(t *testing.T) {
 	for _, job := range [][]byte{nil, []byte("job")} {
 		synctest.Test(t, func(t *testing.T) {
-			h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				h := r.SaveJob(ctx, job)
-				yield(imagegen.ProviderImage{}, errors.Join(h, transient(1)))
-			}})
+			h := start(t, &scripted{caps: anything,
+				do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					h := r.SaveJob(ctx, job)
+					yield(imagegen.ProviderImage{}, errors.Join(h, transient(1)))
+				}})
 			id := h.queued(imagegen.GenerateRequest{}).ID
 			time.Sleep(500 * time.Millisecond)
 			g, err := h.engine.As(alice).Cancel(t.Context(), id)
@@ -120,4 +128,34 @@ func TestCancelWhoseSettlementFails(t *testing.T) {
 		f.is.NoErr(err)
 		f.audit()
 	})
+}
+
+// Where images were shown, cancelling keeps those, and cancelling again gets the same answer.
+func TestCancelAfterShownImages(t *testing.T) {
+	h, ctx := start(t, yieldImages(1, nil)), t.Context()
+	r, err := h.db.CreateCharged(ctx, imagegen.Record{Intent: imagegen.Intent{ID: "gen_00000000000000000000000001",
+		User: alice, Model: "gone", Prompt: "a fox", N: 2, Ratio: "auto", Tier: "1K", Quality: "auto", Effort: "auto",
+		Price: 1, Async: true, CreatedAt: time.Now()},
+		Progress: imagegen.Progress{State: imagegen.StateCharging}}, time.Minute)
+	h.is.NoErr(err)
+	claimed, _, err := h.db.Claim(ctx, imagegen.Demand{Most: 1, Lease: time.Minute})
+	h.is.NoErr(err)
+	r = claimed[0]
+	i := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: 1, MediaType: "image/png", Width: 1024,
+		Height: 1024, Size: 4, SHA256: sha256.Sum256([]byte("fox!")), CreatedAt: time.Now()}
+	h.is.NoErr(h.db.PutImage(ctx, r.ImageKey(i), strings.NewReader("fox!")))
+	for _, c := range []imagegen.Change{imagegen.ShowChange{Images: []imagegen.StoredImage{i}},
+		imagegen.ReleaseChange{}} {
+		_, err = h.db.Update(ctx, r.Fence(), c)
+		h.is.NoErr(err)
+	}
+	first, err := h.engine.As(alice).Cancel(ctx, r.ID)
+	h.is.NoErr(err)
+	h.is.Equal(first.Status, imagegen.StatusSucceeded)
+	h.is.Equal(len(first.Images), 1)
+	again, err := h.engine.As(alice).Cancel(ctx, r.ID)
+	h.is.NoErr(err)
+	h.is.Equal(again, first)
+	h.is.Equal(h.balance(), imagegen.Credits(99))
+	h.audit()
 }

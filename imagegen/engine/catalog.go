@@ -16,8 +16,9 @@ import (
 // catalogEntry is a model with what its provider can do and what it offers.
 type catalogEntry struct {
 	Model
-	can  imagegen.Capabilities // the provider's
-	info imagegen.ModelInfo
+	can    imagegen.Capabilities // the provider's
+	info   imagegen.ModelInfo    // without prices, see Engine.pricedInfo
+	prices []imagegen.Price      // the model's lines
 }
 
 // catalog is a set of models. It is never changed, so reading it needs no lock.
@@ -32,7 +33,8 @@ type catalog struct {
 // newCatalog returns an error that names everything that is wrong with the models at
 // once.
 func newCatalog(models []Model) (*catalog, error) {
-	c := &catalog{entries: make(map[string]catalogEntry, len(models)), providerNames: make(map[string]string, len(models))}
+	c := &catalog{entries: make(map[string]catalogEntry, len(models)), providerNames: make(map[string]string,
+		len(models))}
 	var errs []error
 	for _, m := range models {
 		if _, taken := c.entries[m.ID]; taken || m.ID == "" {
@@ -42,12 +44,12 @@ func newCatalog(models []Model) (*catalog, error) {
 		if strings.ContainsRune(m.ID, 0) {
 			errs = append(errs, fmt.Errorf("imagegen: the model identifier %q holds a NUL", m.ID))
 		}
-		if err := m.check(); err != nil {
+		if err := m.validateModel(); err != nil {
 			errs = append(errs, err)
 			continue
 		}
 		can := m.Provider.Capabilities().WithDefaults()
-		c.add(catalogEntry{m, can, m.info(can)})
+		c.addModel(catalogEntry{m, can, m.info(can), m.lines()})
 	}
 	errs = append(errs, checkAliases(models)...)
 	return c, errors.Join(errs...)
@@ -63,7 +65,9 @@ func checkAliases(models []Model) (errs []error) {
 	for _, m := range models {
 		for _, a := range m.Aliases {
 			if a == "" || strings.ContainsRune(a, 0) || taken[a] {
-				errs = append(errs, fmt.Errorf("imagegen: model %q: the alias %q is empty, or already the name or alias of a model", m.ID, a))
+				errs = append(errs,
+					fmt.Errorf("imagegen: model %q: the alias %q is empty, or already the name or alias of a model",
+						m.ID, a))
 			}
 			taken[a] = true
 		}
@@ -71,7 +75,7 @@ func checkAliases(models []Model) (errs []error) {
 	return errs
 }
 
-func (c *catalog) add(m catalogEntry) {
+func (c *catalog) addModel(m catalogEntry) {
 	c.entries[m.ID], c.providerNames[m.ID] = m, m.info.Provider
 	c.all = append(c.all, m.info)
 	if !m.Retired {
@@ -110,9 +114,9 @@ func newCatalogs(c *catalog) *catalogs {
 	return o
 }
 
-// begin registers an asynchronous call on its way to acceptance, before it looks its model
+// trackCall registers an asynchronous call on its way to acceptance, before it looks its model
 // up, until leave is called. By then the store counts the generation, if it was accepted.
-func (o *catalogs) begin(model string) (leave func()) {
+func (o *catalogs) trackCall(model string) (leave func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.calls[model]++
@@ -125,13 +129,24 @@ func (o *catalogs) begin(model string) (leave func()) {
 	}
 }
 
-// Models lists the models on offer; it needs no user. The error is always nil: the
-// signature is that of [imagegen.Service].
-func (e *Engine) Models(context.Context) ([]imagegen.ModelInfo, error) {
-	listed := e.catalogs.current.Load().listed
-	infos := make([]imagegen.ModelInfo, len(listed))
-	for i, info := range listed {
-		infos[i] = clone(info)
+// Models lists the models on offer, with the prices for DefaultAccountType; it needs no user. A model whose Model.Price
+// fails is left out. The error is that of ctx.
+func (e *Engine) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
+	return e.modelsFor(ctx, "", imagegen.DefaultAccountType)
+}
+
+// modelsFor lists the models on offer with the prices for a user.
+func (e *Engine) modelsFor(ctx context.Context, u imagegen.UserID, accountType string) ([]imagegen.ModelInfo, error) {
+	c := e.catalogs.current.Load()
+	infos := make([]imagegen.ModelInfo, 0, len(c.listed))
+	for _, info := range c.listed {
+		priced, err := e.pricedInfo(ctx, c.entries[info.ID], u, accountType)
+		switch {
+		case err == nil:
+			infos = append(infos, priced)
+		case ctx.Err() != nil:
+			return nil, err
+		}
 	}
 	return infos, nil
 }
@@ -173,7 +188,7 @@ func (e *Engine) SetModels(ctx context.Context, models []Model) error {
 	maps.Copy(makers, next.providerNames)
 	next.providerNames = makers
 	o.current.Store(next)
-	e.slots.SetMost(next.maxAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
+	e.slots.SetMost(next.maxAtOnce(e.cfg.Limits.Concurrency, e.cfg.Nodes))
 	return nil
 }
 
@@ -190,7 +205,8 @@ func (e *ModelInUseError) Error() string {
 	if e.Dropped {
 		change = "cannot be dropped"
 	}
-	return fmt.Sprintf("model %q %s: accepted generations need it: %d; let them end, with the model retired meanwhile", e.Model, change, e.Count)
+	return fmt.Sprintf("model %q %s: accepted generations need it: %d; let them end, with the model retired meanwhile",
+		e.Model, change, e.Count)
 }
 
 // mayReplace returns why accepted work forbids to replace one set of models with another;
@@ -202,7 +218,8 @@ func (e *Engine) mayReplace(ctx context.Context, former, next *catalog) error {
 	}
 	needs, err := e.neededModels(ctx, func(imagegen.Record) bool { return true })
 	if err != nil {
-		return fmt.Errorf("imagegen: it could not be determined whether accepted work needs model %q unchanged: %w", lost[0].Model, err)
+		return fmt.Errorf("imagegen: it could not be determined whether accepted work needs model %q unchanged: %w",
+			lost[0].Model, err)
 	}
 	var errs []error
 	for _, l := range lost {
@@ -227,7 +244,7 @@ func (c *catalog) missingFrom(next *catalog) (lost []*ModelInUseError) {
 
 // Stranded counts, by model, the accepted generations that this engine cannot make: it does not
 // have their model, or not the upstream that has begun their job. They wait for an engine that can,
-// and are refunded at Config.MaxAge. [errors.ErrUnsupported]: the Store is no
+// and are refunded at Config.Attempts.MaxAge. [errors.ErrUnsupported]: the Store is no
 // [imagegen.Inspector].
 func (e *Engine) Stranded(ctx context.Context) (map[string]int, error) {
 	entries := e.catalogs.current.Load().entries

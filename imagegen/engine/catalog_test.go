@@ -9,15 +9,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // offered is a model whose images cost this much.
 func offered(id string, p imagegen.Provider, price imagegen.Credits, upstreams ...string) engine.Model {
-	return engine.Model{ID: id, Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price}, Upstreams: upstreams}
+	return engine.Model{ID: id, Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": price},
+		Upstreams: upstreams}
 }
 
 func retired(m engine.Model) engine.Model {
@@ -27,14 +28,15 @@ func retired(m engine.Model) engine.Model {
 
 // gated makes one image once the gate is closed.
 func gated(gate <-chan struct{}) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		select {
-		case <-gate:
-			yield(picture(1024, 1024), nil)
-		case <-ctx.Done():
-			yield(imagegen.ProviderImage{}, ctx.Err())
-		}
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			select {
+			case <-gate:
+				yield(picture(1024, 1024), nil)
+			case <-ctx.Done():
+				yield(imagegen.ProviderImage{}, ctx.Err())
+			}
+		}}
 }
 
 func (h *harness) setModels(models ...engine.Model) error {
@@ -68,25 +70,29 @@ func TestSetModels(t *testing.T) {
 	_, err = h.engine.As(alice).Quote(t.Context(), fox(imagegen.GenerateRequest{Model: "m"}))
 	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 
-	err = h.setModels(engine.Model{ID: "n"}, offered("n", yieldImages(1, nil), 1), offered("o", yieldImages(1, nil), -1),
+	err = h.setModels(engine.Model{ID: "n"}, offered("n", yieldImages(1, nil), 1), offered("o", yieldImages(1, nil),
+		-1),
 		engine.Model{ID: "p", Provider: yieldImages(1, nil), Credits: map[imagegen.Tier]imagegen.Credits{"1k": 1}})
-	for _, want := range []string{`model "n" has no Provider`, `model "p" has a price for tier "1k"; the tiers are [1K 2K 4K]`, `must be present and differ; got "n"`, `model "o"`} {
+	for _, want := range []string{`model "n" has no Provider`,
+		`model "p": Credits: there is no tier "1k"; the tiers are [1K 2K 4K]`, `must be present and differ; got "n"`,
+		`model "o"`} {
 		h.is.True(strings.Contains(err.Error(), want))
 	}
 	h.is.Equal(h.listed(), []string{"n"}) // as it was
 	h.is.Equal(h.engine.ModelsRevision(), revision+1)
 }
 
-// What asynchronous work needs stays: its model, and the upstream that makes it.
+// Asynchronous work keeps what it needs: its model, and the upstream that makes it.
 func TestModelsThatWorkNeeds(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
 			gate := make(chan struct{})
 			h := start(t, gated(gate), option, func(c *engine.Config) {
-				c.Concurrency = 1
+				c.Limits.Concurrency = 1
 				c.Models = []engine.Model{offered("m", gated(gate), 1, "a"), offered("idle", gated(gate), 1)}
 			})
-			ids := []imagegen.GenerationID{h.queued(imagegen.GenerateRequest{}).ID, h.queued(imagegen.GenerateRequest{}).ID}
+			ids := []imagegen.GenerationID{h.queued(imagegen.GenerateRequest{}).ID,
+				h.queued(imagegen.GenerateRequest{}).ID}
 			synctest.Wait() // one runs, one waits
 			refused := func(want *engine.ModelInUseError, models ...engine.Model) {
 				t.Helper()
@@ -138,14 +144,14 @@ func TestModelsThatACallNeeds(t *testing.T) {
 	})
 }
 
-// What waits for its turn, or runs, is made by the provider that it was accepted for, whatever is set
+// Work that waits or runs is made by the provider that it was accepted for, whatever is set
 // meanwhile, and no synchronous work holds a model up.
 func TestAttemptsKeepTheirProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		var events []imagegen.Event
 		h := start(t, gated(gate), func(c *engine.Config) {
-			c.Concurrency = 1
+			c.Limits.Concurrency = 1
 			c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { events = append(events, e) })
 		})
 		var calls sync.WaitGroup
@@ -165,7 +171,7 @@ func TestAttemptsKeepTheirProvider(t *testing.T) {
 		h.is.Equal(h.balance(), imagegen.Credits(98))
 		h.is.Equal(len(events), 4)
 		for _, e := range events {
-			h.is.Equal(e.Provider, "scripted") // also of a model that is no longer there
+			h.is.Equal(e.Provider, "scripted") // also of a model that was removed
 		}
 	})
 }
@@ -176,13 +182,15 @@ func TestJobOfTheSameUpstream(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := 0
-				p := &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					if asked++; r.Job == nil && r.SaveJob(ctx, []byte("job 7")) == nil {
-						<-ctx.Done()
-						return
-					}
-					yield(picture(1024, 1024), nil)
-				}}
+				p := &scripted{caps: anything,
+					do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						if asked++; r.Job == nil && r.SaveJob(ctx, []byte("job 7")) == nil {
+							<-ctx.Done()
+							return
+						}
+						yield(picture(1024, 1024), nil)
+					}}
 				h := start(t, p, func(c *engine.Config) { c.Models = []engine.Model{offered("m", p, 1, "a")} })
 				id := h.queued(imagegen.GenerateRequest{}).ID
 				synctest.Wait()
@@ -198,15 +206,18 @@ func TestJobOfTheSameUpstream(t *testing.T) {
 	}
 }
 
-// What an engine cannot make, since it was started with other models, is told.
+// Stranded counts what an engine cannot make, since it was started with other models.
 func TestStranded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if r.Prompt != "hold" || r.SaveJob(ctx, []byte("job 7")) == nil {
-				<-ctx.Done()
-			}
-		}}
-		h := start(t, p, func(c *engine.Config) { c.Models = []engine.Model{offered("m", p, 1, "a"), offered("gone", p, 1)} })
+		p := &scripted{caps: anything,
+			do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				if r.Prompt != "hold" || r.SaveJob(ctx, []byte("job 7")) == nil {
+					<-ctx.Done()
+				}
+			}}
+		h := start(t, p, func(c *engine.Config) {
+			c.Models = []engine.Model{offered("m", p, 1, "a"), offered("gone", p, 1)}
+		})
 		stranded := func() map[string]int {
 			t.Helper()
 			got, err := h.engine.Stranded(t.Context())
@@ -224,7 +235,7 @@ func TestStranded(t *testing.T) {
 	})
 }
 
-// However models come and go while they are asked for, what was accepted is made.
+// Accepted work is made while models come and go.
 func TestModelsComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil))
@@ -248,7 +259,8 @@ func TestModelsComeAndGo(t *testing.T) {
 		for range 4 {
 			calls.Go(func() {
 				for range 20 {
-					got, err := h.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{Async: true}))
+					got, err := h.engine.As(alice).Generate(context.Background(),
+						fox(imagegen.GenerateRequest{Async: true}))
 					if err == nil {
 						accepted <- got.ID
 					} else if !isCode(err, imagegen.ErrInvalidRequest) {
@@ -292,10 +304,12 @@ func TestAModelOfNoUse(t *testing.T) {
 		most *int
 		want string
 	}{
-		"capabilities that contradict each other": {caps: imagegen.Capabilities{MinReferences: 1}, want: "MinReferences is 1"},
-		"a negative limit":                        {caps: imagegen.Capabilities{MaxReferences: -1}, want: "MaxReferences is -1"},
-		"fewer references than the provider needs": {caps: imagegen.Capabilities{MinReferences: 1, MaxReferences: 4}, most: new(0),
-			want: "MaxReferences is 0; its provider needs at least 1"},
+		"capabilities that contradict each other": {caps: imagegen.Capabilities{MinReferences: 1},
+			want: "MinReferences is 1"},
+		"a negative limit": {caps: imagegen.Capabilities{MaxReferences: -1},
+			want: "MaxReferences is -1"},
+		"fewer references than the provider needs": {caps: imagegen.Capabilities{MinReferences: 1, MaxReferences: 4},
+			most: new(0), want: "MaxReferences is 0; its provider needs at least 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, yieldImages(1, nil))
@@ -304,7 +318,8 @@ func TestAModelOfNoUse(t *testing.T) {
 			m := offered("useless", p, 1)
 			m.MaxReferences = test.most
 			err := h.engine.SetModels(t.Context(), []engine.Model{m})
-			h.is.True(err != nil && strings.Contains(err.Error(), `"useless"`) && strings.Contains(err.Error(), test.want))
+			h.is.True(err != nil && strings.Contains(err.Error(), `"useless"`) &&
+				strings.Contains(err.Error(), test.want))
 		})
 	}
 }

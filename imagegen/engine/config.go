@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Config configures an [Engine]. Store and Ledger are required. Every other field can be
-// left zero: its comment names the default.
+// Config configures an [Engine]. Store and Ledger are required. Every other field, also in the
+// structs, can be left zero: its comment names the default.
 type Config struct {
 	Store  imagegen.Store
 	Ledger imagegen.Ledger     // may be the Store itself, if that is a JointStore: then both commit together
@@ -23,6 +24,21 @@ type Config struct {
 	// models an engine serves what is stored and takes no new work.
 	Models []Model
 
+	Limits      Limits      // how much work is taken
+	Attempts    Attempts    // how long and how often work is tried
+	Repeats     Repeats     // which calls wait for the answer of an equal one
+	LedgerCalls LedgerCalls // of a Ledger that shares no transaction with the Store
+	Retention   Retention   // what is removed at which age
+
+	// Nodes is how many engines share the Store; each takes an equal share of every
+	// Model.MaxConcurrent. 0: 1.
+	Nodes int
+	// Thumbnails makes the engine produce a small copy of each image, for
+	// Session.OpenThumbnail. It does so in the background after the settlement, so that no
+	// generation is delayed. Thumbnails are stored in Images and removed with their
+	// generation.
+	Thumbnails bool
+
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
 	// Admit is called for each valid new request, before the engine checks capacity and
@@ -30,16 +46,29 @@ type Config struct {
 	// *imagegen.Error, that is the answer; any other error becomes an ErrInternal. nil: every
 	// request is admitted.
 	Admit func(ctx context.Context, a Admission) error
-	// Observer is told what the engine does, for metrics and traces. nil: none, which costs
+	// Observer hears what the engine does, for metrics and traces. nil: none, which costs
 	// nothing.
 	Observer imagegen.Observer
+	// Warnings returns further warnings for operators, besides those of the Store.
+	// [Engine.Readiness] calls it, so it must be cheap. nil: there are none.
+	Warnings func(context.Context) []imagegen.Notice
+	// Now returns the current time, which the engine does not check for leaps. nil: Store.Now
+	// if the Store is an [imagegen.Timekeeper], else time.Now.
+	Now func() time.Time
+	age func(time.Time) time.Duration // how long ago a time was by Now, at least 0
+	Log *slog.Logger                  // nil: silent. Neither prompts nor keys are logged
+}
 
-	Concurrency    int           // the slots: how many attempts may run at once; 0: 512. See also Model.MaxConcurrent
-	Nodes          int           // how many engines share the Store; each takes an equal share of every Model.MaxConcurrent; 0: 1
-	MaxQueued      int           // how many asynchronous generations may wait; beyond it ErrOverloaded; 0: 10,000
-	SlotWait       time.Duration // how long a synchronous call waits for a slot; then ErrOverloaded; 0: 30 s
-	AttemptTimeout time.Duration // of a synchronous call, including its wait, and of each asynchronous attempt; 0: 800 s
-	Grace          time.Duration // how long a provider may take to return after its context ended; 0: 10 s
+// Limits bound the work that an engine takes. Beyond most of them the answer is ErrOverloaded.
+type Limits struct {
+	Concurrency int           // the slots: how many attempts may run at once; 0: 512. See also Model.MaxConcurrent
+	SlotWait    time.Duration // how long a synchronous call waits for a slot; then ErrOverloaded; 0: 30 s
+	MaxQueued   int           // how many asynchronous generations may wait; beyond it ErrOverloaded; 0: 10,000
+
+	// MaxSpooled bounds the bytes of reference images that are kept for one user, from
+	// their arrival until their generations have ended. Beyond it the answer is
+	// ErrOverloaded. 0: 2 GiB.
+	MaxSpooled int64
 
 	// FairShares bounds what one of several users can take: at most half of the queue,
 	// beyond which the answer is ErrOverloaded, and at most seven of eight slots. The other
@@ -54,42 +83,24 @@ type Config struct {
 	// The count is kept in memory: a restart forgets it, and every engine counts for
 	// itself.
 	MaxRefusals int
+}
+
+// Attempts are the times of attempts, and how often work is tried.
+type Attempts struct {
+	Timeout time.Duration // of a synchronous call, including its wait, and of each asynchronous attempt; 0: 800 s
+	Grace   time.Duration // how long a provider may take to return after its context ended; 0: 10 s
+	Lease   time.Duration // after this time without renewal, an attempt counts as abandoned; at least 1 s; 0: 30 s
+	MaxAge  time.Duration // at this age, waiting work fails and running work gets no further attempt; 0: 24 h
 
 	// Backoff are the pauses before further attempts at asynchronous work, after a transient
 	// failure or an interruption: so there is one attempt more than there are pauses. nil: 1 s
 	// and 5 s. A longer RetryAfter of the provider is honoured, up to a minute.
 	Backoff []time.Duration
+}
 
-	// Thumbnails makes the engine produce a small copy of each image, for
-	// Session.OpenThumbnail. It does so in the background after the settlement, so that no
-	// generation is delayed. Thumbnails are stored in Images and removed with their
-	// generation.
-	Thumbnails bool
-
-	// MaxSpooled bounds the bytes of reference images that are kept for one user, from
-	// their arrival until their generations have ended. Beyond it the answer is
-	// ErrOverloaded. 0: 2 GiB.
-	MaxSpooled int64
-
-	MaxAge time.Duration // at this age, waiting work fails and running work gets no further attempt; 0: 24 h
-	Lease  time.Duration // after this time without renewal, an attempt counts as abandoned; at least 1 s; 0: 30 s
-	Retain time.Duration // how long after their end generations are erased; at least ReservationTime; 0: never
-
-	// KeepFailedPrompts is how long after the end of a failed generation its prompt is
-	// kept, together with everything else that reveals the request. The record itself
-	// stays. At least ReservationTime; 0: 72 h; negative: for ever.
-	KeepFailedPrompts time.Duration
-
-	// TrailRetain is the age at which rows are removed from the audit trail, if the Store
-	// keeps one ([account.TrailStore]). 0: never.
-	TrailRetain time.Duration
-
-	// LedgerTimeout and LedgerTries are for a Ledger that shares no transaction with the
-	// Store. LedgerTimeout bounds one call; 0: 5 s. LedgerTries is how often a call is made
-	// if it fails temporarily, with short pauses between; 0: 5. If the outcome is still
-	// unknown then, recovery repeats the call later.
-	LedgerTimeout time.Duration
-	LedgerTries   int
+// Repeats bound the calls that repeat another one, by its idempotency key or by
+// [imagegen.Joining].
+type Repeats struct {
 	// MaxWaiting is how many calls of one API key, or of one user without a key, may wait
 	// at once for the answer of an equal call that is running. 0: 8. Beyond it, and always
 	// if it is negative, a call that repeats an idempotency key gets
@@ -99,28 +110,59 @@ type Config struct {
 	// be joined by an equal call, see [imagegen.Joining]. 0: 10 minutes; negative: no call
 	// joins another.
 	JoinWindow time.Duration
+}
 
-	// Warnings returns further warnings for operators, besides those of the Store.
-	// [Engine.Readiness] calls it, so it must be cheap. nil: there are none.
-	Warnings func(context.Context) []imagegen.Notice
+// LedgerCalls are for a Ledger that shares no transaction with the Store.
+type LedgerCalls struct {
+	Timeout time.Duration // of one try; 0: 5 s
+	// Tries is how often a call is made if it fails temporarily, with short pauses between; 0: 5.
+	// If the outcome is still unknown then, recovery repeats the call later.
+	Tries int
+}
 
-	// Now returns the current time, which the engine does not check for leaps. nil: Store.Now
-	// if the Store is an [imagegen.Timekeeper], else time.Now.
-	Now func() time.Time
-	Log *slog.Logger // nil: silent. Neither prompts nor keys are logged
+// Retention is how long the engine keeps what has ended.
+type Retention struct {
+	Generations time.Duration // how long after their end they are erased; at least IdempotencyKeyLifetime; 0: never
+	// FailedPrompts is how long after the end of a failed generation its prompt is
+	// kept, together with everything else that reveals the request. The record itself
+	// stays. At least IdempotencyKeyLifetime; 0: 72 h; negative: for ever.
+	FailedPrompts time.Duration
+	// Trail is the age at which rows are removed from the audit trail, if the Store
+	// keeps one ([account.TrailStore]). 0: never.
+	Trail time.Duration
 }
 
 // Model is a model that the engine offers.
 type Model struct {
 	ID       string
 	Provider imagegen.Provider
-	// Credits is the price of one image for each tier. A tier without a price is not on offer.
+	// Credits is the price of one image for each tier, where no line of Prices fits. A tier that is not in it is not on
+	// offer. If it is empty, the tiers on offer are those of Prices.
 	Credits map[imagegen.Tier]imagegen.Credits
-	// MaxEffort caps, for a tier, the quality that is passed to the provider. No entry: no cap.
+	// Prices are prices under conditions: the first line that fits decides. [Model.PriceFaults] says what is refused.
+	Prices []imagegen.Price
+	// ReferenceCredits are added to the price of each image for each reference image, unless the line of Prices has
+	// its own.
+	ReferenceCredits imagegen.Credits
+	// Price, if it is not nil, takes the place of Prices and of the amounts of Credits, whose tiers stay those on
+	// offer. It returns the price of one image, references included, and is called once for each quote, for each new
+	// charge, after replays and joins, and for each tier of a model that is listed. An *imagegen.Error is the answer to
+	// the caller. Any other error, a panic, an amount for which N images make an invalid charge, and more than a second
+	// are ErrInternal; nothing is charged then, and a list of models lacks the model. It must be safe for concurrent
+	// use, and no lock is held.
+	Price func(context.Context, Order) (imagegen.Credits, error)
+	// Cost says what the upstream charges the operator, for [Engine.Totals]. Zero: it is not known.
+	Cost Cost
+
+	// MaxEffort caps, for a tier, the quality that is passed to the provider, see Choice.QualityChoseTier. No entry: no
+	// cap.
 	MaxEffort map[imagegen.Tier]imagegen.Quality
 	// Verify says how images are checked for completeness; "": as the provider's
 	// Capabilities say.
 	Verify imagegen.Verification
+	// Metadata says what becomes of the metadata of images; "": as the provider's
+	// Capabilities say.
+	Metadata imagegen.Metadata
 
 	// Ratios, MaxReferences, MaxImages and MaxPrompt restrict what the provider can do.
 	// Zero: no restriction.
@@ -131,8 +173,8 @@ type Model struct {
 
 	// MaxConcurrent is how many attempts with this model may run at once. Others wait, and
 	// hold no slot meanwhile. While the upstream reports overload, fewer run. 0: what the
-	// provider's method MaxConcurrent returns, else 64; with several models also at most half
-	// of Config.Concurrency.
+	// provider says if it is an imagegen.ConcurrencyLimiter, else 64; with several models also at most half
+	// of Config.Limits.Concurrency.
 	MaxConcurrent int
 
 	// Aliases are other names for the model, for clients with built-in model names. Only
@@ -147,7 +189,7 @@ type Model struct {
 	// upstream. They are stored with each saved upstream job, so they must not contain a
 	// secret. Only a provider that has one of them in common resumes the job. A router has
 	// several, and distinguishes them itself. nil: the provider's name.
-	Upstreams []string `yaml:"-"`
+	Upstreams []string
 }
 
 // Admission is a request that is about to be charged.
@@ -162,45 +204,19 @@ type Admission struct {
 	Mask       *imagegen.ProviderReference  // nil: no mask
 }
 
-const (
-	defaultConcurrency    = 512
-	defaultMaxQueued      = 10_000
-	defaultMaxRefusals    = 30
-	defaultSlotWait       = 30 * time.Second
-	defaultAttemptTimeout = 800 * time.Second // section 8 of the specification
-	defaultGrace          = 10 * time.Second
-	defaultMaxAge         = 24 * time.Hour
-	defaultLease          = 30 * time.Second
-	minLease              = time.Second // a shorter one is likely a number that lacks its unit
-	defaultLedgerTimeout  = 5 * time.Second
-	defaultLedgerTries    = 5
-	defaultMaxWaiting     = 8
-	defaultJoinWindow     = 10 * time.Minute
-	defaultMaxSpooled     = 2 << 30
-
-	defaultKeepFailedPrompts = 72 * time.Hour
-)
+// minLease is a lease that is likely no number that lacks its unit.
+const minLease = time.Second
 
 // withDefaults returns c with its zero values replaced by what they stand for.
 func (c Config) withDefaults() Config {
-	orDefault(&c.Concurrency, defaultConcurrency)
-	orDefault(&c.Nodes, 1)
-	orDefault(&c.MaxQueued, defaultMaxQueued)
-	orDefault(&c.MaxRefusals, defaultMaxRefusals)
-	orDefault(&c.SlotWait, defaultSlotWait)
-	orDefault(&c.AttemptTimeout, defaultAttemptTimeout)
-	orDefault(&c.Grace, defaultGrace)
-	orDefault(&c.MaxAge, defaultMaxAge)
-	orDefault(&c.Lease, defaultLease)
-	orDefault(&c.LedgerTimeout, defaultLedgerTimeout)
-	orDefault(&c.LedgerTries, defaultLedgerTries)
-	orDefault(&c.MaxWaiting, defaultMaxWaiting)
-	orDefault(&c.JoinWindow, defaultJoinWindow)
-	orDefault(&c.MaxSpooled, defaultMaxSpooled)
-	orDefault(&c.KeepFailedPrompts, defaultKeepFailedPrompts)
-	if c.Backoff == nil {
-		c.Backoff = []time.Duration{time.Second, 5 * time.Second}
-	}
+	c.Limits = c.Limits.withDefaults()
+	c.Attempts = c.Attempts.withDefaults()
+	c.Repeats.MaxWaiting = cmp.Or(c.Repeats.MaxWaiting, 8)
+	c.Repeats.JoinWindow = cmp.Or(c.Repeats.JoinWindow, 10*time.Minute)
+	c.LedgerCalls.Timeout = cmp.Or(c.LedgerCalls.Timeout, 5*time.Second)
+	c.LedgerCalls.Tries = cmp.Or(c.LedgerCalls.Tries, 5)
+	c.Retention.FailedPrompts = cmp.Or(c.Retention.FailedPrompts, 72*time.Hour)
+	c.Nodes = cmp.Or(c.Nodes, 1)
 	if c.Policy == nil {
 		c.Policy = SizeFirst
 	}
@@ -208,10 +224,13 @@ func (c Config) withDefaults() Config {
 		c.Admit = func(context.Context, Admission) error { return nil }
 	}
 	if k, ok := c.Store.(imagegen.Timekeeper); ok && c.Now == nil {
-		c.Now = k.Now
+		c.Now, c.age = k.Now, k.Age
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.age == nil {
+		c.age = func(at time.Time) time.Duration { return max(0, c.Now().Sub(at)) }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -225,15 +244,29 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func orDefault[T int | int64 | time.Duration](v *T, otherwise T) {
-	if *v == 0 {
-		*v = otherwise
-	}
+func (l Limits) withDefaults() Limits {
+	l.Concurrency = cmp.Or(l.Concurrency, 512)
+	l.SlotWait = cmp.Or(l.SlotWait, 30*time.Second)
+	l.MaxQueued = cmp.Or(l.MaxQueued, 10_000)
+	l.MaxSpooled = cmp.Or(l.MaxSpooled, 2<<30)
+	l.MaxRefusals = cmp.Or(l.MaxRefusals, 30)
+	return l
 }
 
-// check returns the models as a catalog. Its error names everything that is wrong at
+func (a Attempts) withDefaults() Attempts {
+	a.Timeout = cmp.Or(a.Timeout, 800*time.Second) // section 8 of the specification
+	a.Grace = cmp.Or(a.Grace, 10*time.Second)
+	a.Lease = cmp.Or(a.Lease, 30*time.Second)
+	a.MaxAge = cmp.Or(a.MaxAge, 24*time.Hour)
+	if a.Backoff == nil {
+		a.Backoff = []time.Duration{time.Second, 5 * time.Second}
+	}
+	return a
+}
+
+// validate returns the models as a catalog. Its error names everything that is wrong at
 // once.
-func (c Config) check() (*catalog, error) {
+func (c Config) validate() (*catalog, error) {
 	models, err := newCatalog(c.Models)
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
@@ -245,51 +278,61 @@ func (c Config) check() (*catalog, error) {
 	require(c.Ledger != nil, "Config.Ledger is required")
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
-	require(c.Concurrency > 0 && c.Nodes > 0 && c.MaxQueued > 0, "Config.Concurrency, Config.Nodes and Config.MaxQueued cannot be negative")
-	require(c.LedgerTries > 0 && c.LedgerTimeout > 0, "Config.LedgerTries and Config.LedgerTimeout cannot be negative")
-	require(c.Lease >= minLease, "Config.Lease is %v; it is at least %v", c.Lease, minLease)
-	require(c.MaxSpooled > 0, "Config.MaxSpooled cannot be negative")
-	require(c.SlotWait > 0 && c.AttemptTimeout > 0 && c.Grace > 0 && c.MaxAge > 0 && c.Retain >= 0 && c.TrailRetain >= 0,
-		"no duration in Config can be negative")
-	require(c.Retain == 0 || c.Retain >= imagegen.ReservationTime, "Config.Retain is at least %v: idempotency keys are kept that long", imagegen.ReservationTime)
-	require(c.KeepFailedPrompts < 0 || c.KeepFailedPrompts >= imagegen.ReservationTime, "Config.KeepFailedPrompts is at least %v, or negative: idempotency keys are kept that long", imagegen.ReservationTime)
+	l, a, r := c.Limits, c.Attempts, c.Retention
+	require(l.Concurrency > 0 && l.MaxQueued > 0 && l.MaxSpooled > 0 && l.SlotWait > 0,
+		"Config.Limits: nothing but MaxRefusals can be negative")
+	require(a.Timeout > 0 && a.Grace > 0 && a.MaxAge > 0, "Config.Attempts: no duration can be negative")
+	require(a.Lease >= minLease, "Config.Attempts.Lease is %v; it is at least %v", a.Lease, minLease)
+	require(c.LedgerCalls.Tries > 0 && c.LedgerCalls.Timeout > 0, "Config.LedgerCalls cannot be negative")
+	require(c.Nodes > 0, "Config.Nodes cannot be negative")
+	require(r.Trail >= 0, "Config.Retention.Trail cannot be negative")
+	require(r.Generations == 0 || r.Generations >= imagegen.IdempotencyKeyLifetime,
+		"Config.Retention.Generations is at least %v: idempotency keys are kept that long", imagegen.IdempotencyKeyLifetime)
+	require(r.FailedPrompts < 0 || r.FailedPrompts >= imagegen.IdempotencyKeyLifetime,
+		"Config.Retention.FailedPrompts is at least %v, or negative: idempotency keys are kept that long",
+		imagegen.IdempotencyKeyLifetime)
 	return models, errors.Join(append(errs, err)...)
 }
 
-// check returns why the model cannot be offered; nil if it can.
-func (m Model) check() error {
+// validateModel returns why the model cannot be offered; nil if it can.
+func (m Model) validateModel() error {
 	if m.Provider == nil {
 		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)
-	}
-	for tier, price := range m.Credits {
-		if !slices.Contains(imagegen.Tiers(), tier) {
-			return fmt.Errorf("imagegen: model %q has a price for tier %q; the tiers are %v", m.ID, tier, imagegen.Tiers())
-		}
-		if _, err := price.Times(imagegen.MaxImages); err != nil {
-			return fmt.Errorf("imagegen: model %q: %d credits for tier %q is not a valid price", m.ID, price, tier)
-		}
 	}
 	can := m.Provider.Capabilities().WithDefaults()
 	if err := can.Validate(); err != nil {
 		return fmt.Errorf("imagegen: model %q: the Capabilities of its provider: %w", m.ID, err)
+	}
+	if faults := m.PriceFaults(); len(faults) > 0 {
+		return faults[0].in(m)
 	}
 	info := m.info(can)
 	if len(info.Tiers) == 0 {
 		return fmt.Errorf("imagegen: model %q has no price for any tier of its provider (%v)", m.ID, can.Tiers)
 	}
 	if info.MaxReferences < can.MinReferences {
-		return fmt.Errorf("imagegen: model %q: MaxReferences is %d; its provider needs at least %d reference images", m.ID, info.MaxReferences, can.MinReferences)
+		return fmt.Errorf("imagegen: model %q: MaxReferences is %d; its provider needs at least %d reference images",
+			m.ID, info.MaxReferences, can.MinReferences)
+	}
+	if err := m.Cost.check(); err != nil {
+		return fmt.Errorf("imagegen: model %q: %w", m.ID, err)
 	}
 	if m.MaxConcurrent < 0 {
 		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)
 	}
 	for tier, effort := range m.MaxEffort {
 		if !slices.Contains(imagegen.Tiers(), tier) || !slices.Contains(imagegen.Qualities(), effort) {
-			return fmt.Errorf("imagegen: model %q: max effort %q for tier %q: no such quality or tier", m.ID, effort, tier)
+			return fmt.Errorf("imagegen: model %q: max effort %q for tier %q: no such quality or tier", m.ID, effort,
+				tier)
 		}
 	}
 	if m.Verify != "" && !slices.Contains(imagegen.Verifications(), m.Verify) {
-		return fmt.Errorf("imagegen: model %q: there is no verification %q; there are %v", m.ID, m.Verify, imagegen.Verifications())
+		return fmt.Errorf("imagegen: model %q: there is no verification %q; there are %v", m.ID, m.Verify,
+			imagegen.Verifications())
+	}
+	if m.Metadata != "" && !slices.Contains(imagegen.Metadatas(), m.Metadata) {
+		return fmt.Errorf("imagegen: model %q: Metadata is %q; it can be one of %v", m.ID, m.Metadata,
+			imagegen.Metadatas())
 	}
 	for _, r := range m.Ratios {
 		if !slices.Contains(can.Ratios, r) {

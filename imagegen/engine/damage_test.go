@@ -13,10 +13,10 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // smallest are images with as few bytes as there can be, by their edge.
@@ -123,7 +123,7 @@ func TestAChecksumIsWrong(t *testing.T) {
 	}
 }
 
-// What is wrong within the compressed data alone shows only to who decodes it.
+// Damage within the compressed data alone shows only when it is decoded.
 func TestTheCompressedDataAreBroken(t *testing.T) {
 	images := smallest()
 	line := chunks(images[1024])

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 // decodeBudget bounds the bytes of images that are decoded at the same time. An image
@@ -15,93 +15,90 @@ import (
 // asked for.
 const decodeBudget = 64 << 20
 
-// decode decodes a received image and converts it to what was asked for. What it returns
-// holds its share of the decoding budget until it is closed.
-func (e *Engine) decode(ctx context.Context, raw received, header picture.Header, t picture.Target) (d deliverable, err error) {
+// fit makes what was asked for of a received image, and decodes it only if that is necessary. It keeps raw for the
+// caller.
+func (a *attempt) fit(ctx context.Context, raw *received, t picture.Target) (d deliverable, err error) {
+	header, err := raw.examine(ctx)
+	if err != nil {
+		return d, err
+	}
+	if err := a.lacks(header); err != nil { // the beginning of the file may have another size
+		return d, &badImageError{err}
+	}
+	if t.Matches(header) && a.model.verification() == imagegen.VerifyStructure {
+		return a.engine.unconverted(ctx, raw, header, t)
+	}
+	return a.engine.convert(ctx, raw, header, t)
+}
+
+// convert decodes a received image that was examined, and returns what was asked for. It keeps raw for the caller.
+func (e *Engine) convert(ctx context.Context, raw *received, header picture.Header,
+	t picture.Target) (d deliverable, err error) {
 	weight := min(t.Memory(header), decodeBudget)
 	if err := e.decoding.Acquire(ctx, weight); err != nil {
 		return d, context.Cause(ctx)
 	}
-	kept := false
-	defer func() { // also when a Spool panics
-		if !kept {
-			e.decoding.Release(weight)
-		}
-	}()
-	decoded, err := readImage(ctx, raw, header.DecodeWhole)
+	defer e.decoding.Release(weight) // also when a Spool panics
+	decoded, err := raw.decode(ctx, header)
 	if err != nil {
 		return d, err
 	}
 	if t.Matches(header) || picture.IsOpaque(decoded) && t.MatchesExceptPixels(header) {
-		return passthrough(header, raw), nil
+		return e.unconverted(ctx, raw, header, t)
 	}
 	if t.Format == imagegen.FormatWebP {
 		return d, &badImageError{errNoWebP}
 	}
-	fitting := t.Render(header, decoded)
-	kept = true
-	return encoded(t.Encoder(header), fitting, func() { e.decoding.Release(weight) }), nil
-}
-
-// readImage opens a received image and reads something from it. A failure to read is the
-// image's fault; a failure to open is the spool's.
-func readImage[T any](ctx context.Context, raw received, read func(io.Reader) (T, error)) (v T, err error) {
-	f, err := raw.open(ctx)
-	if err != nil {
-		return v, storageError(err)
-	}
-	defer f.Close()
-	if v, err = read(f); err != nil {
-		return v, &badImageError{err}
-	}
-	return v, nil
-}
-
-// passthrough delivers an image that was decoded for checking just as it came; bytes
-// behind its end are cut off.
-func passthrough(h picture.Header, raw received) deliverable {
-	return deliverable{mediaType: h.MediaType, size: h.Size, open: func(ctx context.Context) (io.ReadCloser, error) {
-		f, err := raw.open(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return readCloser{h.Whole(f), f}, nil
-	}}
-}
-
-// readCloser reads from one value and closes another.
-type readCloser struct {
-	io.Reader
-	io.Closer
-}
-
-// encoded delivers an image that was changed. It holds its share of the decoding budget
-// until it is stored.
-func encoded(by picture.Encoder, fitting image.Image, release func()) deliverable {
+	by, fitting := t.Encoder(header), t.Render(header, decoded)
 	size := fitting.Bounds().Size()
-	return deliverable{mediaType: by.MediaType, size: imagegen.Size{Width: size.X, Height: size.Y}, open: func(context.Context) (io.ReadCloser, error) {
-		r, w := io.Pipe()
-		e := encoding{r, make(chan struct{}), release}
-		go func() { // for an encoder writes and an ImageStore reads
-			defer close(e.done)
-			w.CloseWithError(by.Encode(w, fitting))
-		}()
-		return e, nil
-	}}
+	r, w := io.Pipe()
+	defer r.Close()
+	go func() { w.CloseWithError(by.Encode(w, fitting)) }() // for an encoder writes and receive reads
+	encoded, err := e.receive(ctx, by.Mark(r), e.unstored)
+	return deliverable{by.MediaType, imagegen.Size{Width: size.X, Height: size.Y}, imagegen.ProvenanceRewritten,
+		encoded}, err
 }
 
-// encoding is the read side of an encoder that runs on a goroutine of its own.
-type encoding struct {
-	*io.PipeReader
-	done    chan struct{}
-	release func()
+// examine reads the whole image, and decodes nothing of it.
+func (r *received) examine(ctx context.Context) (picture.Header, error) {
+	f := r.newReader(ctx)
+	defer f.Close()
+	header, err := picture.Examine(f)
+	if err != nil {
+		return header, f.unusable(err)
+	}
+	return header, nil
 }
 
-// Close stops the encoder even if it has more to write, waits for it, and releases its
-// memory.
-func (e encoding) Close() error {
-	err := e.PipeReader.Close()
-	<-e.done
-	e.release()
-	return err
+// decode decodes an image that is whole.
+func (r *received) decode(ctx context.Context, header picture.Header) (image.Image, error) {
+	f := r.newReader(ctx)
+	defer f.Close()
+	decoded, err := header.Decode(f)
+	if err != nil {
+		return nil, f.unusable(err)
+	}
+	return decoded, nil
+}
+
+// unconverted delivers an image just as it came, or without what its maker wrote beside the pixels; bytes behind its
+// end are cut off.
+func (e *Engine) unconverted(ctx context.Context, raw *received, h picture.Header,
+	t picture.Target) (deliverable, error) {
+	f := raw.newReader(ctx)
+	defer f.Close()
+	if t.Strip {
+		stripped, err := e.receive(ctx, h.Strip(f), e.unstored)
+		return deliverable{h.MediaType, h.Size, imagegen.ProvenanceRewritten, stripped}, err
+	}
+	whole, err := e.receive(ctx, h.Whole(f), e.unstored)
+	return deliverable{h.MediaType, h.Size, asItCame(h.Notes), whole}, err
+}
+
+// asItCame is the provenance of an image that is stored as it came.
+func asItCame(n picture.Notes) imagegen.Provenance {
+	if n.Origin {
+		return imagegen.ProvenanceKept
+	}
+	return imagegen.ProvenanceNone
 }

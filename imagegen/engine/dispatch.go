@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 // dispatch claims queued work whenever there are free slots, until ctx ends. Slots are
 // lent to the queue between ForQueue and Claimed. If it could use none of them, dispatch
 // sleeps until the Store reports new work, delayed work is due, or the slots can offer more
-// than they did.
+// than they did. While images cannot be stored it claims nothing.
 func (e *Engine) dispatch(ctx context.Context) {
 	for ctx.Err() == nil {
 		wake := e.store.Wake() // before Claim, so that nothing is missed
@@ -21,7 +21,12 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		offered.Lease = e.cfg.Lease
+		if e.breaker.err() != nil {
+			e.slots.Claimed(offered, nil)
+			e.breaker.wait(ctx)
+			continue
+		}
+		offered.Lease = e.cfg.Attempts.Lease
 		records, next, err := e.store.Claim(ctx, offered)
 		taken, better := e.slots.Claimed(offered, records)
 		for i, r := range records {
@@ -33,10 +38,10 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("queued work could not be claimed", "error", err)
 		}
-		if err != nil || next <= 0 || next > e.cfg.Lease { // by then the clock may have been set
-			next = e.cfg.Lease
+		if err != nil || next <= 0 || next > e.cfg.Attempts.Lease { // by then the clock may have been set
+			next = e.cfg.Attempts.Lease
 		}
-		pause(ctx, next, wake, better)
+		waiting.Pause(ctx, next, wake, better)
 	}
 }
 
@@ -47,29 +52,30 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.noteUser(context.Background(), r.User)
 	m, offered := e.catalogs.current.Load().entries[r.Model]
 	why, left := e.unrunnable(r, m, offered)
-	if err := e.life.begin(); err != nil {
+	if err := e.life.admitWork(); err != nil {
 		e.slots.Release(held, schedule.Finding{})
 		e.requeue(r, why, left)
 		return
 	}
 	if why != "" {
-		go func() { // it may take long, and the leases of those claimed with it run; the slot bounds how many do so at once
-			defer e.life.done()
+		// it may take long, and the leases of those claimed with it run; the slot bounds how many do so at once
+		go func() {
+			defer e.life.workEnded()
 			defer e.slots.Release(held, schedule.Finding{})
 			e.requeue(r, why, left)
 		}()
 		return
 	}
 	if r.Attempt == 1 { // further ones wait by design
-		e.observeWait(context.Background(), r, max(e.cfg.Now().Sub(r.CreatedAt), 0), nil)
+		e.observeWait(context.Background(), r, e.Age(r.CreatedAt), nil)
 	}
 	a := &attempt{engine: e, slot: held, record: r, model: m,
 		shown: func(imagegen.Record) {}, answer: func(imagegen.Record, error) {}}
-	go a.run(context.Background(), e.cfg.AttemptTimeout)
+	go a.run(context.Background(), e.cfg.Attempts.Timeout)
 }
 
 // waitedTooLong is the reason that is stored when work was never begun within
-// Config.MaxAge.
+// Config.Attempts.MaxAge.
 const waitedTooLong = "it waited beyond its maximum age"
 
 // unrunnable returns why no attempt at a claimed generation can start; "" if one can.
@@ -81,7 +87,8 @@ func (e *Engine) unrunnable(r imagegen.Record, m catalogEntry, offered bool) (wh
 	case !offered:
 		return "the model is not offered here", true
 	case !m.resumes(r): // which may have made it, and would make it again
-		return fmt.Sprintf("its upstream job was saved by %q, and the model is made by %q here", r.JobUpstreams, m.upstreams()), true
+		return fmt.Sprintf("its upstream job was saved by %q, and the model is made by %q here", r.JobUpstreams,
+			m.upstreams()), true
 	}
 	return "", false
 }
@@ -95,10 +102,11 @@ func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 	var err error
 	switch {
 	case why == "":
-		_, err = e.update(ctx, r.Fence(), imagegen.Release{})
+		_, err = e.update(ctx, r.Fence(), imagegen.ReleaseChange{})
 	case left:
-		e.cfg.Log.Warn("a generation was put back for an engine that can make it, until it reaches its maximum age", "generation", r.ID, "model", r.Model, "because", why)
-		_, err = e.update(ctx, r.Fence(), imagegen.Release{Delay: e.cfg.Lease})
+		e.cfg.Log.Warn("a generation was put back for an engine that can make it, until it reaches its maximum age",
+			"generation", r.ID, "model", r.Model, "because", why)
+		_, err = e.update(ctx, r.Fence(), imagegen.ReleaseChange{Delay: e.cfg.Attempts.Lease})
 	default:
 		e.removeEarlierImages(ctx, r)
 		err = e.fail(ctx, r, why)
@@ -111,11 +119,11 @@ func (e *Engine) requeue(r imagegen.Record, why string, left bool) {
 // maxAged is how many generations that waited too long are claimed in one commit.
 const maxAged = 16
 
-// failAged fails generations that waited longer than Config.MaxAge, including those of
+// failAged fails generations that waited longer than Config.Attempts.MaxAge, including those of
 // models that this engine does not offer.
 func (e *Engine) failAged(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
-		aged, _, err := e.store.Claim(ctx, imagegen.Demand{Most: maxAged, Lease: e.cfg.Lease, Age: e.cfg.MaxAge})
+		aged, err := e.store.ClaimAged(ctx, e.cfg.Attempts.MaxAge, maxAged, e.cfg.Attempts.Lease)
 		if err != nil && ctx.Err() == nil {
 			e.cfg.Log.Warn("the search for work that waited too long failed", "error", err)
 		}
@@ -128,7 +136,7 @@ func (e *Engine) failAged(ctx context.Context) {
 
 // fail ends a generation with the images that were already shown and no more.
 func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) error {
-	got, err := e.finish(ctx, r, imagegen.Outcome{Images: r.Images, At: e.now(), Undelivered: e.callerGone(r),
+	got, err := e.finish(ctx, r, imagegen.OutcomeChange{Images: r.Images, At: e.now(), Undelivered: e.callerGone(r),
 		Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: detail}})
 	if err != nil {
 		return err
@@ -137,19 +145,4 @@ func (e *Engine) fail(ctx context.Context, r imagegen.Record, detail string) err
 	e.concluded(ctx, got)
 	e.uploads.RemoveFiles(r.References)
 	return nil
-}
-
-// pause waits until d has passed, ctx ends, or one of at most two channels is closed. A nil
-// channel never wakes it.
-func pause(ctx context.Context, d time.Duration, wakes ...<-chan struct{}) {
-	var wake [2]<-chan struct{}
-	copy(wake[:], wakes)
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-wake[0]:
-	case <-wake[1]:
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

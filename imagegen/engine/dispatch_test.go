@@ -12,19 +12,20 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
-// What is due by a clock that was slow is begun soon after the clock is set right.
+// Work that is due begins soon after a slow clock is set right.
 func TestClockThatIsSetRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow atomic.Int64
 		now := func() time.Time { return time.Now().Add(-time.Duration(slow.Load())) }
 		calls := 0
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if calls++; calls == 1 {
-				yield(imagegen.ProviderImage{}, transient(1))
-				return
-			}
-			yield(picture(1024, 1024), nil)
-		}}, func(c *engine.Config) {
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				if calls++; calls == 1 {
+					yield(imagegen.ProviderImage{}, transient(1))
+					return
+				}
+				yield(picture(1024, 1024), nil)
+			}}, func(c *engine.Config) {
 			db := memory.New(&memory.Options{Now: now})
 			if _, err := db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 100}); err != nil {
 				t.Fatal(err)
@@ -46,14 +47,15 @@ func TestClockThatIsSetRight(t *testing.T) {
 	})
 }
 
-// What an attempt has stored that was cut short goes when the generation is given up.
+// Files of an attempt that was cut short go when the generation is given up.
 func TestFormerImagesOfWorkThatIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faults{}
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			yield(picture(1024, 1024), nil)
-			<-ctx.Done()
-		}}, f.use, func(c *engine.Config) { c.MaxAge = time.Hour })
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				yield(picture(1024, 1024), nil)
+				<-ctx.Done()
+			}}, f.use, func(c *engine.Config) { c.Attempts.MaxAge = time.Hour })
 		f.failBefore(failing(first(1000, "RemoveImages", errDoubt)))
 		g, err := h.generate(imagegen.GenerateRequest{Async: true, N: 2})
 		h.is.NoErr(err)
@@ -76,20 +78,21 @@ func TestFormerImagesOfWorkThatIsGivenUp(t *testing.T) {
 // "saved" saves a job and goes on until it is stopped.
 func backlog() *scripted {
 	calls := map[string]int{}
-	return &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		calls[r.Prompt]++
-		switch {
-		case r.Prompt == "twice" && calls[r.Prompt] == 1:
-			yield(imagegen.ProviderImage{}, transient(1))
-			return
-		case r.Prompt == "saved" && r.Job == nil:
-			_ = r.SaveJob(ctx, []byte("job"))
-			<-ctx.Done()
-			return
-		}
-		time.Sleep(time.Minute)
-		yield(picture(1024, 1024), nil)
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			calls[r.Prompt]++
+			switch {
+			case r.Prompt == "twice" && calls[r.Prompt] == 1:
+				yield(imagegen.ProviderImage{}, transient(1))
+				return
+			case r.Prompt == "saved" && r.Job == nil:
+				_ = r.SaveJob(ctx, []byte("job"))
+				<-ctx.Done()
+				return
+			}
+			time.Sleep(time.Minute)
+			yield(picture(1024, 1024), nil)
+		}}
 }
 
 // Work that was begun goes on before the same user's fresh work: a retry, and a job that was paid for.
@@ -97,7 +100,7 @@ func TestBegunWorkGoesAhead(t *testing.T) {
 	for _, prompt := range []string{"twice", "saved"} {
 		t.Run(prompt, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := start(t, backlog(), func(c *engine.Config) { c.Concurrency = 1 })
+				h := start(t, backlog(), func(c *engine.Config) { c.Limits.Concurrency = 1 })
 				began := time.Now()
 				id := h.queued(imagegen.GenerateRequest{Prompt: prompt}).ID
 				synctest.Wait()
@@ -121,7 +124,7 @@ func TestBegunWorkGoesAhead(t *testing.T) {
 func TestWorkPutBackHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &faults{}
-		h := start(t, backlog(), f.use, func(c *engine.Config) { c.Concurrency = 1 })
+		h := start(t, backlog(), f.use, func(c *engine.Config) { c.Limits.Concurrency = 1 })
 		saved := h.queued(imagegen.GenerateRequest{Prompt: "saved"}).ID
 		synctest.Wait()
 		fox := h.queued(imagegen.GenerateRequest{}).ID
@@ -135,7 +138,7 @@ func TestWorkPutBackHoldsUpNothing(t *testing.T) {
 			}
 			return nil
 		})
-		h.cfg.Concurrency = 2
+		h.cfg.Limits.Concurrency = 2
 		h.cfg.Models[0].Upstreams = []string{"another"} // which would make the saved job again
 		began := time.Now()
 		h.restart()

@@ -10,8 +10,9 @@ import (
 
 // dispute ends a generation whose charge the ledger refuses to close. From then on the
 // charge is the operator's task.
-func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error, b *imagegen.Balance) (imagegen.Record, error) {
-	got, err := e.update(ctx, r.Fence(), imagegen.Dispute{Detail: refusal.Error(), At: e.now(), Balance: b})
+func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error,
+	b *imagegen.Balance) (imagegen.Record, error) {
+	got, err := e.update(ctx, r.Fence(), imagegen.DisputeChange{Detail: refusal.Error(), At: e.now(), Balance: b})
 	if err == nil && got.Dispute != "" {
 		e.logDispute(ctx, got)
 	}
@@ -50,7 +51,7 @@ func (e *Engine) Resolve(ctx context.Context, id imagegen.GenerationID, how Reso
 			return r, fmt.Errorf("imagegen: the ledger refuses: %w", err)
 		}
 	}
-	got, err := e.update(ctx, r.Fence(), imagegen.Resolve{Refund: how.Refund})
+	got, err := e.update(ctx, r.Fence(), imagegen.ResolveChange{Refund: how.Refund})
 	if err == nil {
 		e.observe(ctx, imagegen.EventResolved, got, refunded(got))
 	}
@@ -77,11 +78,7 @@ func (e *Engine) closeDisputed(ctx context.Context, r imagegen.Record, refund bo
 // erased ones, oldest first: up to limit that are newer than after ("": from the oldest).
 // total is how many there are in all. It is for operators. [errors.ErrUnsupported]: the Store
 // is not an [imagegen.Inspector].
-func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
-	i, ok := e.store.(imagegen.Inspector)
-	if !ok {
-		return nil, 0, fmt.Errorf("imagegen: the Store is not an Inspector: %w", errors.ErrUnsupported)
-	}
-	records, total, err = i.Disputed(ctx, after, limit)
-	return records, total, imagegen.ToUserError(err)
+func (e *Engine) Disputed(ctx context.Context, after imagegen.GenerationID,
+	limit int) (records []imagegen.Record, total int, err error) {
+	return e.inspect(ctx, after, limit, imagegen.Inspector.Disputed)
 }

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // disputed are the generations in dispute.
@@ -28,13 +28,16 @@ func (h *harness) disputed() []imagegen.Record {
 // What the ledger refuses to settle for good ends all the same: its owner sees the images and what they
 // cost, or that it failed; the open charge is an operator's, who settles or refunds it.
 func TestSettlementRefusedForGood(t *testing.T) {
-	for _, refusal := range []error{imagegen.RefuseCharge("the account is closed"), imagegen.ErrChargeConflict, imagegen.ErrNotFound} {
+	for _, refusal := range []error{imagegen.ChargeRefused("the account is closed"), imagegen.ErrChargeConflict,
+		imagegen.ErrNotFound} {
 		for _, how := range []engine.Resolution{{}, {Refund: true}} {
 			for _, images := range []int{0, 1} {
 				synctest.Test(t, func(t *testing.T) {
 					is := is.New(t)
 					var log logbook
-					f := startFaulty(t, yieldImages(images, nil), func(c *engine.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+					f := startFaulty(t, yieldImages(images, nil), func(c *engine.Config) {
+						c.Log = slog.New(slog.NewTextHandler(&log, nil))
+					})
 					f.failBefore(first(2, "Settle", refusal))
 					result, err := f.generate(imagegen.GenerateRequest{N: 2, IdempotencyKey: "k"})
 					id, want := result.Generation.ID, imagegen.Credits(images)
@@ -51,14 +54,16 @@ func TestSettlementRefusedForGood(t *testing.T) {
 					is.True(g.Status.Terminal())
 					is.Equal(len(g.Images), images)
 					is.Equal(g.Credits, want)
-					is.True(strings.Contains(log.String(), "has to resolve it") && strings.Contains(log.String(), string(id)))
+					is.True(strings.Contains(log.String(), "has to resolve it") && strings.Contains(log.String(),
+						string(id)))
 					is.Equal(f.count("Settle"), 1) // nobody asks in vain
 					is.Equal(len(f.disputed()), 1)
 					is.Equal(f.balance(), imagegen.Credits(98)) // held
 					f.audit()
 
 					_, err = f.engine.Resolve(t.Context(), id, how)
-					is.True(errors.Is(err, refusal) || refusal == imagegen.ErrNotFound) // and if it refuses again, nothing has changed
+					// and if it refuses again, nothing has changed
+					is.True(errors.Is(err, refusal) || refusal == imagegen.ErrNotFound)
 					if err != nil {
 						is.Equal(len(f.disputed()), 1)
 						_, err = f.engine.Resolve(t.Context(), id, how)
@@ -149,7 +154,7 @@ func TestDisputeThatIsNotWritten(t *testing.T) {
 func TestNoBalanceToTell(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
-		refuse := imagegen.RefuseCharge("the account is closed")
+		refuse := imagegen.ChargeRefused("the account is closed")
 		f.failBefore(failing(first(1, "Settle", refuse), func(call string, n int, _ imagegen.Fence) error {
 			if call == "Balance" {
 				return refuse
@@ -172,7 +177,7 @@ func TestNoBalanceToTell(t *testing.T) {
 func TestNothingToDispute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
-		refuse := imagegen.RefuseCharge("the account is suspended")
+		refuse := imagegen.ChargeRefused("the account is suspended")
 		f.failBefore(failing(first(1, "Charge", refuse), first(1, "Settle", refuse)))
 		_, err := f.generate(imagegen.GenerateRequest{})
 		f.is.True(isCode(err, imagegen.ErrChargeRefused))
@@ -181,7 +186,7 @@ func TestNothingToDispute(t *testing.T) {
 	})
 }
 
-// What only the ledger's operators could mend is resolved without asking it.
+// A charge that was closed by hand is resolved without asking the ledger.
 func TestResolveByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
@@ -257,7 +262,8 @@ func TestWorkMovesToAnotherLedger(t *testing.T) {
 						return
 					}
 					is.Equal(len(disputed), 1)
-					if h.cfg.Ledger != imagegen.Ledger(h.db) { // the charge is open in the store's own books: it is resolved there
+					// the charge is open in the store's own books: it is resolved there
+					if h.cfg.Ledger != imagegen.Ledger(h.db) {
 						is.NoErr(h.engine.Stop(now))
 						h.cfg.Ledger = h.db
 						h.restart()
@@ -275,8 +281,9 @@ func TestWorkMovesToAnotherLedger(t *testing.T) {
 
 // waits makes a provider that yields nothing before its context ends.
 func waits() *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		<-ctx.Done()
-		yield(imagegen.ProviderImage{}, context.Cause(ctx))
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			<-ctx.Done()
+			yield(imagegen.ProviderImage{}, context.Cause(ctx))
+		}}
 }

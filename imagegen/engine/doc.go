@@ -4,7 +4,7 @@
 // [imagegen.Service] of one user.
 //
 // A call is first planned and priced (plan.go). If it repeats an earlier one, it gets that
-// one's answer (idempotency.go, join.go). Otherwise it is accepted: synchronous work waits
+// one's answer (idempotency.go, join.go, internal/waiting). Otherwise it is accepted: synchronous work waits
 // for a slot (generate.go), and then record and charge become durable (settle.go). From
 // there an attempt owns the work (attempt.go): it asks the provider, checks and stores the
 // images (storeimage.go), and makes the outcome and the settlement durable (outcome.go).

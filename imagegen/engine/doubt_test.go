@@ -17,13 +17,15 @@ func TestTheChargeComesFirst(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var h *harness
 			calls := 0
-			h = start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				calls++
-				if left := h.balance(); left != 98 {
-					t.Errorf("the provider is called while the balance is %d", left)
-				}
-				yield(picture(1024, 1024), nil)
-			}}, option)
+			h = start(t, &scripted{caps: anything,
+				do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					calls++
+					if left := h.balance(); left != 98 {
+						t.Errorf("the provider is called while the balance is %d", left)
+					}
+					yield(picture(1024, 1024), nil)
+				}}, option)
 			for _, async := range []bool{false, true} {
 				_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{Async: async}))
 				h.is.True(isCode(err, imagegen.ErrInsufficientCredits))
@@ -54,7 +56,7 @@ func (s doubtful) CreateCharged(ctx context.Context, r imagegen.Record, lease ti
 	return imagegen.Record{}, errDoubt
 }
 
-// That a repetition wrote nothing says nothing of the call before it: the caller is not told that
+// A repetition that wrote nothing says nothing of the call before it: the caller does not learn that
 // it was refused, and gets its credits back.
 func TestADoubtfulAcceptanceIsNotRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestARecordedImageStays(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
 		f.failAfter(func(call string, n int, by imagegen.Fence) error {
 			if call == "Outcome" && n == 1 {
-				f.update(by, imagegen.Recover{})
+				f.update(by, imagegen.RecoverChange{})
 				return errDoubt
 			}
 			return nil
@@ -89,14 +91,15 @@ func TestARecordedImageStays(t *testing.T) {
 	})
 }
 
-// Nobody knows whether an upstream that failed in an unknown way was paid: it is not called again.
+// An upstream that failed in an unknown way may have been paid: it is not called again.
 func TestUnknownIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			calls++
-			yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassUnknown})
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				calls++
+				yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassUnknown})
+			}})
 		h.is.Equal(h.ended(h.queued(imagegen.GenerateRequest{}).ID).Status, imagegen.StatusFailed)
 		h.is.Equal(calls, 1)
 		h.is.Equal(h.balance(), imagegen.Credits(100))

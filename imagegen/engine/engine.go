@@ -5,13 +5,14 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/thumbnails"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
-
-	"golang.org/x/sync/semaphore"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 // Engine implements the rules of the service: validation, pricing, charging, generation,
@@ -28,20 +29,20 @@ type Engine struct {
 	accounts *account.Accounts
 	ids      *imagegen.IDs
 
-	slots         *schedule.Slots
-	shares        *shares
-	refusals      *refusals
-	receiving     *semaphore.Weighted // bytes of images that are held in memory as they came
-	decoding      *semaphore.Weighted // bytes of what is decoded
-	calls         *callsInFlight
-	open          *openCalls
-	answerWaiters *waiters // calls that wait for the answer of another call; Await listens here too
-	endWaiters    *waiters // counts the calls of Await, which have a limit of their own
-	watching      watching
-	uploads       *uploads.Uploads
-	leases        *leases
-	life          *lifecycle
-	removals      removals
+	slots     *schedule.Slots
+	shares    *shares
+	refusals  *refusals
+	undecoded memory
+	unstored  memory
+	breaker   breaker
+	decoding  *semaphore.Weighted // bytes of what is decoded
+	waiting   *waiting.Room
+	lists     *turns // in which lists are read
+	turning   *turns // in which references are turned upright
+	uploads   *uploads.Uploads
+	leases    *leases
+	life      *lifecycle
+	removals  removals
 
 	thumbnails *thumbnails.Maker
 	health     *health
@@ -53,31 +54,35 @@ type Engine struct {
 // names everything that is wrong with the configuration at once.
 func New(cfg Config) (*Engine, error) {
 	cfg = cfg.withDefaults()
-	models, err := cfg.check()
+	models, err := cfg.validate()
 	if err != nil {
 		return nil, err
 	}
 	ids := imagegen.NewIDs()
 	e := &Engine{
 		cfg: cfg, store: cfg.Store, ledger: cfg.Ledger, images: cfg.Images, spool: cfg.Spool,
-		catalogs:      newCatalogs(models),
-		accounts:      account.New(cfg.Store, ids, cfg.Now),
-		ids:           ids,
-		slots:         schedule.NewSlots(cfg.Concurrency),
-		shares:        newShares(),
-		refusals:      newRefusals(cfg.MaxRefusals),
-		receiving:     semaphore.NewWeighted(receiveBudget),
-		decoding:      semaphore.NewWeighted(decodeBudget),
-		calls:         newCallsInFlight(),
-		open:          newOpenCalls(),
-		answerWaiters: newWaiters(cfg.MaxWaiting),
-		endWaiters:    newWaiters(maxAwaits),
-		leases:        newLeases(),
-		life:          newLifecycle(),
-		health:        newHealth(),
+		catalogs:  newCatalogs(models),
+		accounts:  account.New(cfg.Store, ids, cfg.Now),
+		ids:       ids,
+		slots:     schedule.NewSlots(cfg.Limits.Concurrency),
+		shares:    newShares(),
+		refusals:  newRefusals(cfg.Limits.MaxRefusals),
+		undecoded: newUndecoded(),
+		unstored:  newUnstored(),
+		decoding:  semaphore.NewWeighted(decodeBudget),
+		lists:     newTurns(rowsOfUser, rowsOfAll),
+		turning:   newTurns(turnedOfUser, turnedOfAll),
+		leases:    newLeases(),
+		life:      newLifecycle(),
+		health:    newHealth(),
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
-	e.slots.SetMost(models.maxAtOnce(e.cfg.Concurrency, e.cfg.Nodes))
+	e.waiting = waiting.NewRoom(waiting.Config{
+		Store: e.store, Draining: e.life.loop, Timeout: cfg.Attempts.Timeout,
+		MaxWaiting: cfg.Repeats.MaxWaiting, JoinWindow: cfg.Repeats.JoinWindow,
+		Age: e.Age, RunsHere: e.runsHere, Mark: e.markDelivery,
+	})
+	e.slots.SetMost(models.maxAtOnce(e.cfg.Limits.Concurrency, e.cfg.Nodes))
 	// A Store that wraps another may implement JointStore although the Ledger is not its own.
 	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
@@ -93,11 +98,11 @@ func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, use
 // ErrMissingKey: the key is empty. ErrInvalidKey: it is malformed, unknown or revoked, or
 // its user is disabled. ErrExpiredKey: it has expired.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
-	k, err := e.accounts.Authenticate(ctx, rawKey)
+	k, u, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash}, nil
+	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash, accountType: u.AccountType}, nil
 }
 
 // Trail returns the audit trail of the Store; nil if it keeps none.
@@ -106,8 +111,8 @@ func (e *Engine) Trail() account.TrailStore {
 	return t
 }
 
-// note adds a row to the audit trail, if there is one.
-func (e *Engine) note(ctx context.Context, r account.TrailRow) error {
+// noteAct adds a row to the audit trail, if there is one.
+func (e *Engine) noteAct(ctx context.Context, r account.TrailRow) error {
 	if t := e.Trail(); t != nil {
 		return t.Note(ctx, r)
 	}
@@ -141,9 +146,9 @@ func (e *Engine) Ready(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// storeReady asks the Store, if it has a method Ready.
+// storeReady asks the Store, if it is a ReadinessChecker.
 func (e *Engine) storeReady(ctx context.Context) error {
-	if r, ok := e.store.(interface{ Ready(context.Context) error }); ok {
+	if r, ok := e.store.(imagegen.ReadinessChecker); ok {
 		return r.Ready(ctx)
 	}
 	return nil

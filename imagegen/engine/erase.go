@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -9,23 +10,30 @@ import (
 
 // Erase removes the prompt, the references and the images of a generation that has ended,
 // for good. Its charge stays in the ledger. Its owner no longer sees the generation.
-// ErrNotFound. ErrInvalidRequest: it has not ended.
+// ErrNotFound: there is no such generation, or it was erased. ErrInvalidRequest: it has not ended.
+// After any other error files may be left: the same call removes them, and so does recovery.
 func (e *Engine) Erase(ctx context.Context, id imagegen.GenerationID) error {
-	return e.erase(ctx, id, imagegen.Erase{})
+	return e.erase(ctx, id, imagegen.EraseChange{})
 }
 
-// erase finishes once it has begun, even if ctx ends. What a crash interrupts, recovery
-// finishes.
-func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen.Erase) error {
-	r, err := e.Record(ctx, id)
+// erase finishes once it has begun, even if ctx ends. What a crash or a failed removal
+// interrupts, recovery finishes, or the same call again.
+func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen.EraseChange) error {
+	r, err := e.store.Generation(ctx, id)
+	if err == nil && !r.Visible() && r.State != imagegen.StateErasing {
+		err = imagegen.ErrNotFound
+	}
 	if err != nil {
-		return err
+		return imagegen.ToUserError(err)
+	}
+	ctx, cancel := withoutCancel(ctx) // half an erasure is seen through
+	defer cancel()
+	if r.State == imagegen.StateErasing {
+		return imagegen.ToUserError(e.purge(ctx, r))
 	}
 	if !r.Terminal() {
 		return imagegen.Invalid("generation %s is %s; only one that has ended can be erased", id, r.Status())
 	}
-	ctx, cancel := withoutCancel(ctx) // half an erasure is seen through
-	defer cancel()
 	references := r.References
 	if r, err = e.beginErasure(ctx, r.Fence(), c); err != nil {
 		return imagegen.ToUserError(err)
@@ -36,7 +44,8 @@ func (e *Engine) erase(ctx context.Context, id imagegen.GenerationID, c imagegen
 
 // beginErasure never runs while a thumbnail is being published, so that no thumbnail is
 // left behind.
-func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.Erase) (r imagegen.Record, err error) {
+func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence,
+	c imagegen.EraseChange) (r imagegen.Record, err error) {
 	err = e.thumbnails.Exclusive(ctx, func() (err error) {
 		r, err = e.update(ctx, f, c)
 		return err
@@ -46,28 +55,35 @@ func (e *Engine) beginErasure(ctx context.Context, f imagegen.Fence, c imagegen.
 
 // purge removes the images of an erased generation, and then what its record says about
 // them. In this order a crash between the two leaves a record in StateErasing, which recovery
-// finds, and never files that nobody knows of.
+// finds, and never files that nobody knows of. If another attempt has taken the erasure over,
+// that one changes the record.
 func (e *Engine) purge(ctx context.Context, r imagegen.Record) error {
 	for n := 1; n <= r.Attempt; n++ {
-		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil {
-			return err
+		if err := e.images.RemoveImages(ctx, r.ID, n); err != nil { // whatever it is, the same call may succeed later
+			return imagegen.Overloaded(time.Second, err)
 		}
 	}
-	_, err := e.update(ctx, r.Fence(), imagegen.Purge{})
+	_, err := e.update(ctx, r.Fence(), imagegen.PurgeChange{})
+	if errors.Is(err, imagegen.ErrStale) {
+		return nil
+	}
 	return err
 }
 
-// eraseAged erases generations that ended longer ago than Config.Retain, oldest first.
+// eraseAged erases generations that ended longer ago than Config.Retention.Generations, oldest first. What
+// another engine, or an operator, has erased meanwhile is done.
 func (e *Engine) eraseAged(ctx context.Context) {
-	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, e.cfg.Retain, n) }
+	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, e.cfg.Retention.Generations, n) }
 	err := inBatches(ctx, list, func(r imagegen.Record) bool {
-		err := e.erase(ctx, r.ID, imagegen.Erase{Aged: true})
-		if err != nil {
-			e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error", err)
+		err := e.erase(ctx, r.ID, imagegen.EraseChange{Aged: true})
+		done := err == nil || errors.Is(err, imagegen.ErrNotFound)
+		if !done && ctx.Err() == nil {
+			e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error",
+				err)
 		}
-		return err == nil
+		return done
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
 	}
 }
@@ -77,28 +93,32 @@ func (e *Engine) eraseAged(ctx context.Context) {
 func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Duration) {
 	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, age, n) }
 	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
-		_, err := e.update(ctx, f, imagegen.Forget{})
-		if err != nil {
-			e.cfg.Log.WarnContext(ctx, "the remains of a generation could not be forgotten", "generation", f.ID, "state", s, "error", err)
+		_, err := e.update(ctx, f, imagegen.ForgetChange{})
+		if err != nil && ctx.Err() == nil {
+			e.cfg.Log.WarnContext(ctx, "the remains of a generation could not be forgotten", "generation", f.ID,
+				"state", s, "error", err)
 		}
 		return err == nil
 	})
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		e.cfg.Log.WarnContext(ctx, "generations with something to forget could not be listed", "state", s, "error", err)
 	}
 }
 
-// inBatches applies do to everything that list returns, until the list is empty or do
-// fails for a whole batch.
+// inBatches applies do to everything that list returns, until the list is empty, do fails
+// for a whole batch, or ctx ends.
 func inBatches[T any](ctx context.Context, list func(n int) ([]T, error), do func(T) bool) error {
 	const batch = 100
-	for done := batch; done > 0 && ctx.Err() == nil; {
+	for done := batch; done > 0; {
 		all, err := list(batch)
 		if err != nil {
 			return err
 		}
 		done = 0
 		for _, v := range all {
+			if ctx.Err() != nil {
+				return nil
+			}
 			if do(v) {
 				done++
 			}

@@ -1,16 +1,17 @@
 package engine_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // An erasure removes what every attempt has left, not only the last: files whose removal failed when
@@ -25,16 +26,17 @@ func TestErasureCoversEveryAttempt(t *testing.T) {
 		const attempts = 5
 		var left []imagegen.ImageKey
 		for n := 1; n <= attempts; n++ {
-			f.update(r.Fence(), imagegen.Claim{})
+			f.update(r.Fence(), imagegen.ClaimChange{})
 			r.Attempt++
-			k := imagegen.ImageKey{Generation: r.ID, Attempt: n, Image: imagegen.ImageID("image_" + string(r.ID[4:]) + strings.Repeat("0", 26))}
+			k := imagegen.ImageKey{Generation: r.ID, Attempt: n, Image: imagegen.ImageID("image_" + string(r.ID[4:]) +
+				strings.Repeat("0", 26))}
 			is.NoErr(f.db.PutImage(t.Context(), k, readerOf(pngOf(64, 64))))
 			left = append(left, k)
 			if n < attempts {
-				f.update(r.Fence(), imagegen.Release{})
+				f.update(r.Fence(), imagegen.ReleaseChange{})
 			}
 		}
-		_, err = f.db.FinishSettled(t.Context(), r.Fence(), imagegen.Outcome{At: r.CreatedAt})
+		_, err = f.db.FinishSettled(t.Context(), r.Fence(), imagegen.OutcomeChange{At: r.CreatedAt})
 		is.NoErr(err)
 		is.NoErr(f.engine.Erase(t.Context(), r.ID))
 		for _, k := range left {
@@ -64,7 +66,7 @@ func TestErasedRequestsAreNotConfirmed(t *testing.T) {
 					h.is.True(isCode(err, imagegen.ErrNotFound))
 				}
 			}
-			time.Sleep(imagegen.ReservationTime)
+			time.Sleep(imagegen.IdempotencyKeyLifetime)
 			_, err = h.generate(imagegen.GenerateRequest{Prompt: "another", IdempotencyKey: key})
 			h.is.NoErr(err)
 			h.audit()
@@ -77,10 +79,10 @@ func TestErasedRequestsAreNotConfirmed(t *testing.T) {
 	})
 }
 
-// What is erased for its age keeps nothing of its key: the time in which that is reserved is over.
+// A generation that is erased for its age keeps nothing of its key, which is not reserved any more.
 func TestAgedRequestsKeepNoKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retain = 48 * time.Hour })
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retention.Generations = 48 * time.Hour })
 		result, err := h.generate(imagegen.GenerateRequest{IdempotencyKey: "k"})
 		h.is.NoErr(err)
 		time.Sleep(49 * time.Hour)
@@ -88,8 +90,50 @@ func TestAgedRequestsKeepNoKey(t *testing.T) {
 		h.is.NoErr(err)
 		h.is.Equal(r.State, imagegen.StateErased)
 		h.is.Equal(r.IdempotencyKey, "")
-		_, err = h.db.Reserved(t.Context(), alice, "k")
+		_, err = h.db.GenerationByIdempotencyKey(t.Context(), alice, "k")
 		h.is.True(errors.Is(err, imagegen.ErrNotFound))
 		h.audit()
+	})
+}
+
+// An erasure that could not remove everything is repeated by the same call, which succeeds once nothing is left.
+func TestErasureIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		result, err := f.generate(imagegen.GenerateRequest{})
+		f.is.NoErr(err)
+		id, k := result.Generation.ID, f.put[0]
+		f.failBefore(failing(first(2, "RemoveImages", imagegen.ErrNotApplied), // the object store is away
+			// or fails, or does not answer
+			first(4, "RemoveImages", errDoubt), first(5, "RemoveImages", context.DeadlineExceeded)))
+		for range 5 {
+			f.is.True(isCode(f.engine.Erase(t.Context(), id), imagegen.ErrOverloaded))
+			f.is.True(f.has(k))
+		}
+		f.is.NoErr(f.engine.Erase(t.Context(), id))
+		f.is.True(!f.has(k))
+		f.is.True(isCode(f.engine.Erase(t.Context(), id), imagegen.ErrNotFound))
+		f.audit()
+	})
+}
+
+// An erasure that recovery finishes at the same time succeeds: nothing is left.
+func TestErasureThatIsTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := startFaulty(t, yieldImages(1, nil))
+		result, err := f.generate(imagegen.GenerateRequest{})
+		f.is.NoErr(err)
+		f.failAfter(func(call string, n int, fence imagegen.Fence) error {
+			if call == "RemoveImages" && n == 1 {
+				f.update(fence, imagegen.RecoverChange{})
+			}
+			return nil
+		})
+		f.is.NoErr(f.engine.Erase(t.Context(), result.Generation.ID))
+		time.Sleep(time.Minute)
+		r, err := f.db.Generation(t.Context(), result.Generation.ID)
+		f.is.NoErr(err)
+		f.is.Equal(r.State, imagegen.StateErased)
+		f.audit()
 	})
 }

@@ -88,7 +88,8 @@ type faultyStore struct {
 	x *faults
 }
 
-func (s faultyStore) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (got imagegen.Record, err error) {
+func (s faultyStore) Create(ctx context.Context, r imagegen.Record,
+	lease time.Duration) (got imagegen.Record, err error) {
 	err = s.x.around("Create", r.Fence(), func() (err error) {
 		got, err = s.Store.Create(ctx, r, lease)
 		return err
@@ -97,10 +98,11 @@ func (s faultyStore) Create(ctx context.Context, r imagegen.Record, lease time.D
 }
 
 func (s faultyStore) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (got imagegen.Record, err error) {
-	err = s.x.around(strings.TrimPrefix(fmt.Sprintf("%T", c), "imagegen."), f, func() (err error) {
-		got, err = s.Store.Update(ctx, f, c)
-		return err
-	})
+	err = s.x.around(strings.TrimSuffix(strings.TrimPrefix(fmt.Sprintf("%T", c), "imagegen."), "Change"), f,
+		func() (err error) {
+			got, err = s.Store.Update(ctx, f, c)
+			return err
+		})
 	return got, err
 }
 
@@ -112,7 +114,8 @@ func (s faultyStore) Recover(ctx context.Context, n int, lease time.Duration) (r
 	return rs, err
 }
 
-func (s faultyStore) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
+func (s faultyStore) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence,
+	err error) {
 	err = s.x.around("Extend", fences[0], func() (err error) {
 		lost, err = s.Store.Extend(ctx, lease, fences...)
 		return err
@@ -137,11 +140,16 @@ func (s faultyImages) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Re
 	s.x.mu.Lock()
 	s.x.put = append(s.x.put, k)
 	s.x.mu.Unlock()
-	return s.x.around("PutImage", imagegen.Fence{ID: k.Generation, Attempt: k.Attempt}, func() error { return s.ImageStore.PutImage(ctx, k, r) })
+	return s.x.around("PutImage", imagegen.Fence{ID: k.Generation, Attempt: k.Attempt}, func() error {
+		return s.ImageStore.PutImage(ctx, k, r)
+	})
 }
 
-func (s faultyImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
-	return s.x.around("RemoveImages", imagegen.Fence{ID: g, Attempt: attempt}, func() error { return s.ImageStore.RemoveImages(ctx, g, attempt, keep...) })
+func (s faultyImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
+	return s.x.around("RemoveImages", imagegen.Fence{ID: g, Attempt: attempt}, func() error {
+		return s.ImageStore.RemoveImages(ctx, g, attempt, keep...)
+	})
 }
 
 type faultySpool struct {
@@ -159,11 +167,15 @@ type faultyLedger struct {
 }
 
 func (l faultyLedger) Charge(ctx context.Context, c imagegen.Charge) error {
-	return l.x.around("Charge", imagegen.Fence{ID: imagegen.GenerationID(c.ID)}, func() error { return l.Ledger.Charge(ctx, c) })
+	return l.x.around("Charge", imagegen.Fence{ID: imagegen.GenerationID(c.ID)}, func() error {
+		return l.Ledger.Charge(ctx, c)
+	})
 }
 
 func (l faultyLedger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
-	return l.x.around("Settle", imagegen.Fence{ID: imagegen.GenerationID(id)}, func() error { return l.Ledger.Settle(ctx, id, used) })
+	return l.x.around("Settle", imagegen.Fence{ID: imagegen.GenerationID(id)}, func() error {
+		return l.Ledger.Settle(ctx, id, used)
+	})
 }
 
 func (l faultyLedger) Balance(ctx context.Context, u imagegen.UserID) (b imagegen.Balance, err error) {

@@ -7,6 +7,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 func TestFits(t *testing.T) {
@@ -38,4 +39,26 @@ func TestFits(t *testing.T) {
 		is.True(err == nil || strings.Contains(err.Error(), c.not))
 	}
 	is.New(t).True(imagegen.ProviderRequest{Ratio: "1:1", Tier: "1K"}.Fits(imagegen.Size{}) != nil)
+}
+
+// With size auto the provider chooses the shape, but none beyond those that the model lists.
+func TestShapeThatTheProviderChooses(t *testing.T) {
+	for _, c := range []struct {
+		width, height int
+		ratios        []imagegen.Ratio
+		delivered     int
+	}{
+		{3072, 1024, nil, 1}, {1024, 3072, nil, 1}, {1536, 640, []imagegen.Ratio{"1:1", "21:9"}, 1},
+		{65_500, 16, nil, 0}, {16, 65_500, nil, 0}, {2048, 1024, []imagegen.Ratio{"1:1", "4:3"}, 0},
+		{4096, 1024, []imagegen.Ratio{}, 1}, // none is listed
+	} {
+		h := start(t, yieldBytes(pngOf(c.width, c.height)), func(cfg *engine.Config) {
+			cfg.Models[0].Ratios = c.ratios
+		})
+		result, _ := h.generate(imagegen.GenerateRequest{})
+		h.is.Equal(len(result.Images), c.delivered)
+		b, err := h.engine.As(alice).Balance(t.Context())
+		h.is.NoErr(err)
+		h.is.Equal(int(b.Credits), 100-c.delivered)
+	}
 }

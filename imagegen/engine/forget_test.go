@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func refusesAll() *scripted {
@@ -30,7 +30,8 @@ func (h *harness) history() []imagegen.Generation {
 // refused is a generation of alice's that fails, with two references.
 func (h *harness) refused(q imagegen.GenerateRequest) {
 	h.Helper()
-	q.Prompt, q.References = "a secret", []imagegen.Reference{bytesReference(pngOf(64, 64)), bytesReference(pngOf(32, 32))}
+	q.Prompt, q.References = "a secret", []imagegen.Reference{bytesReference(pngOf(64, 64)),
+		bytesReference(pngOf(32, 32))}
 	_, err := h.generate(q)
 	h.is.True(err == nil && q.Async || isCode(err, imagegen.ErrGenerationFailed))
 	synctest.Wait()
@@ -42,7 +43,7 @@ func TestPromptsOfFailedGenerationsAreForgotten(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
 			const keep = 30 * time.Hour
-			h := start(t, refusesAll(), option, func(c *engine.Config) { c.KeepFailedPrompts = keep })
+			h := start(t, refusesAll(), option, func(c *engine.Config) { c.Retention.FailedPrompts = keep })
 			h.refused(imagegen.GenerateRequest{IdempotencyKey: "k"})
 			h.refused(imagegen.GenerateRequest{Async: true})
 			want := h.history()
@@ -56,7 +57,7 @@ func TestPromptsOfFailedGenerationsAreForgotten(t *testing.T) {
 				h.is.Equal(want[n].ReferenceCount, 2)
 			}
 			h.is.Equal(cmp.Diff(want, h.history(), cmpopts.EquateErrors()), "")
-			_, err := h.db.Reserved(t.Context(), alice, "k")
+			_, err := h.db.GenerationByIdempotencyKey(t.Context(), alice, "k")
 			h.is.True(errors.Is(err, imagegen.ErrNotFound))
 			h.audit()
 			h.is.NoErr(h.engine.Erase(t.Context(), want[0].ID))
@@ -65,10 +66,10 @@ func TestPromptsOfFailedGenerationsAreForgotten(t *testing.T) {
 	})
 }
 
-// However many there are, none is left.
+// All of them are forgotten, however many there are.
 func TestManyPromptsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, refusesAll(), func(c *engine.Config) { c.MaxRefusals = -1 })
+		h := start(t, refusesAll(), func(c *engine.Config) { c.Limits.MaxRefusals = -1 })
 		for range 250 {
 			h.refused(imagegen.GenerateRequest{})
 		}
@@ -86,7 +87,9 @@ func TestNoLeapForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ahead atomic.Int64
 		h := start(t, refusesAll(), func(c *engine.Config) {
-			db := memory.New(&memory.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+			db := memory.New(&memory.Options{Now: func() time.Time {
+				return time.Now().Add(time.Duration(ahead.Load()))
+			}})
 			c.Store, c.Ledger = db, db
 		})
 		h.db = h.cfg.Store.(*memory.DB)
@@ -114,7 +117,7 @@ func TestPromptsOfImagesStay(t *testing.T) {
 
 func TestPromptsCanStayForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, refusesAll(), func(c *engine.Config) { c.KeepFailedPrompts = -1 })
+		h := start(t, refusesAll(), func(c *engine.Config) { c.Retention.FailedPrompts = -1 })
 		h.refused(imagegen.GenerateRequest{})
 		time.Sleep(1000 * time.Hour)
 		h.is.Equal(h.history()[0].Prompt, "a secret")

@@ -10,9 +10,8 @@ import (
 	"io"
 	"testing"
 
-	"golang.org/x/image/webp"
-
 	"github.com/matryer/is"
+	"golang.org/x/image/webp"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -20,14 +19,16 @@ import (
 // Whatever bytes a provider sends for an image, the caller has paid for a whole image of the size
 // asked for, or not at all.
 func FuzzProviderImage(f *testing.F) {
-	sizes := []imagegen.Size{{Width: 16, Height: 16}, {Width: 48, Height: 32}, {Width: 33, Height: 99}, {Width: 64, Height: 64}}
+	sizes := []imagegen.Size{{Width: 16, Height: 16}, {Width: 48, Height: 32}, {Width: 33, Height: 99},
+		{Width: 64, Height: 64}}
 	f.Fuzz(func(t *testing.T, b []byte, which uint8) {
 		if tooLarge(b) {
 			return
 		}
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil)
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil)
+			}})
 		want := sizes[int(which)%len(sizes)]
 		r, err := h.generate(imagegen.GenerateRequest{Size: want})
 		if err != nil {
@@ -49,21 +50,24 @@ func FuzzProviderImage(f *testing.F) {
 // are, with the size that a decoder finds.
 func FuzzReference(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			file, err := r.References[0].Open(ctx)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer file.Close()
-			got, err := io.ReadAll(file)
-			c := decoders[r.References[0].MediaType].config(t, got)
-			if err != nil || !bytes.Equal(got, b) || r.References[0].Size != int64(len(b)) || c != (imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}) {
-				t.Errorf("%q became %q of %v, %v", b, got, c, err)
-			}
-			yield(picture(16, 16), nil)
-		}})
-		_, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 16, Height: 16}, References: []imagegen.Reference{bytesReference(b)}})
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				file, err := r.References[0].Open(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer file.Close()
+				got, err := io.ReadAll(file)
+				c := decoders[r.References[0].MediaType].config(t, got)
+				if err != nil || !bytes.Equal(got, b) || r.References[0].Size != int64(len(b)) ||
+					c != (imagegen.Size{Width: r.References[0].Width, Height: r.References[0].Height}) {
+					t.Errorf("%q became %q of %v, %v", b, got, c, err)
+				}
+				yield(picture(16, 16), nil)
+			}})
+		_, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 16, Height: 16},
+			References: []imagegen.Reference{bytesReference(b)}})
 		paid := imagegen.Credits(1)
 		if errors.Is(err, imagegen.ErrInvalidRequest) {
 			paid = 0

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,10 +10,18 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/schedule"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 )
 
+// Now returns the time by which the engine ends what reaches its age, see Config.Now.
+func (e *Engine) Now() time.Time { return e.cfg.Now() }
+
+// Age returns how long ago by Now a time was, at least 0. With the clock of an
+// [imagegen.Timekeeper] it is that one's Age.
+func (e *Engine) Age(at time.Time) time.Duration { return e.cfg.age(at) }
+
 // now is the time for a record. It has the precision of the JSON interface, so that what
-// is stored is what was told.
+// is stored is what callers see.
 func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millisecond) }
 
 // Generate implements [imagegen.Service].
@@ -30,7 +39,8 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 	}
 	if result.Replayed {
 		result.Generation.Prompt = ""
-		s.engine.tell(ctx, imagegen.Event{Kind: imagegen.EventReplayed, User: s.user, Generation: result.Generation})
+		s.engine.notifyObserver(ctx, imagegen.Event{Kind: imagegen.EventReplayed, User: s.user,
+			Generation: result.Generation})
 	}
 }
 
@@ -40,7 +50,7 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	e := s.engine
 	if q.Async { // so that SetModels sees it; synchronous work holds its provider
-		defer e.catalogs.begin(q.Model)()
+		defer e.catalogs.trackCall(q.Model)()
 	}
 	r, m, err := e.plan(s.user, q)
 	if err != nil {
@@ -63,11 +73,12 @@ type call struct {
 	model      catalogEntry
 	handedOver bool          // the references belong to the record
 	slot       schedule.Slot // of synchronous work
-	shown      int           // how many of its images Shown was told of; only the goroutine of Generate uses it
+	shown      int           // how many of its images OnProgress has reported; only the goroutine of Generate uses it
 }
 
 // call takes over the references of a request and completes its record.
-func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry, q imagegen.GenerateRequest) (_ *call, err error) {
+func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
+	q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
 	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
 		return nil, err
@@ -75,7 +86,7 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry, q
 	r.KeyID, r.CreatedAt = s.key, e.now()
 	r.ID = e.ids.Generation(r.CreatedAt)
 	r.Fingerprint = fingerprint(r)
-	if e.cfg.JoinWindow >= 0 {
+	if e.cfg.Repeats.JoinWindow >= 0 {
 		r.JoinKey = joinKey(r, q.Joining)
 	}
 	return &call{engine: e, session: s, request: q, record: r, model: m}, nil
@@ -89,13 +100,13 @@ func (c *call) discard() {
 }
 
 // hasAllReferences reports whether every reference was stored. Those of a user who cannot
-// pay were only hashed, see Session.Stage.
+// pay were only hashed, see Session.StageReference.
 func (c *call) hasAllReferences() bool {
 	return !slices.ContainsFunc(c.record.References, func(f imagegen.ReferenceFile) bool { return f.ID == "" })
 }
 
 // run makes the checks that follow validation, in this order: the key again, idempotency,
-// refusals, how many generations of the key run, draining, admission, capacity, credits.
+// refusals, how many generations of the key run, draining, price, admission, capacity, credits.
 // Idempotency comes early, since a repeated call must get its answer whatever has changed
 // since the first one.
 func (c *call) run(ctx context.Context) (imagegen.Result, error) {
@@ -108,20 +119,29 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if found || err != nil {
 		return result, err
 	}
-	if err := e.refusals.check(c.record.User, e.cfg.Now()); err != nil {
+	if err := e.refusals.checkUser(c.record.User, time.Now()); err != nil {
 		return imagegen.Result{}, err
 	}
 	if err := c.session.busy(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
-	if err := e.life.begin(); err != nil {
+	if err := e.life.admitWork(); err != nil {
 		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
 	}
-	defer e.life.done()
+	defer e.life.workEnded()
+	if err := e.breaker.err(); err != nil {
+		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
+	}
+	if err := c.priceCall(ctx); err != nil {
+		return imagegen.Result{}, err
+	}
 	if !c.hasAllReferences() {
 		return imagegen.Result{}, c.tooFewCredits(ctx, imagegen.ErrInsufficientCredits)
 	}
 	if err := e.admit(ctx, c.record, c.request); err != nil {
+		return imagegen.Result{}, err
+	}
+	if err := c.turnUpright(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
 	e.noteUser(ctx, c.record.User)
@@ -152,7 +172,7 @@ func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 	defer leave()
 	if ids := referenceIDs(c.record.References); len(ids) > 0 {
 		if err := e.spool.Keep(ctx, ids...); err != nil {
-			return imagegen.Result{}, imagegen.ToUserError(err)
+			return imagegen.Result{}, uploads.NotKept(err)
 		}
 	}
 	r, err := c.acceptWithLease(ctx)
@@ -162,8 +182,8 @@ func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 	return imagegen.Result{Generation: accepted(r).Generation()}, nil
 }
 
-// acceptWithLease is accept for asynchronous work. It holds the lease meanwhile, because a charge may take longer than a
-// lease lasts, and gives it up even if the ledger panics.
+// acceptWithLease is accept for asynchronous work. It holds the lease meanwhile, because a charge may take longer than
+// a lease lasts, and gives it up even if the ledger panics.
 func (c *call) acceptWithLease(ctx context.Context) (imagegen.Record, error) {
 	leases := c.engine.leases
 	leases.hold(c.record.Fence(), func(error) {})
@@ -172,7 +192,7 @@ func (c *call) acceptWithLease(ctx context.Context) (imagegen.Record, error) {
 }
 
 // wait accepts synchronous work, starts it on a goroutine of its own and waits for its end.
-// AttemptTimeout covers the wait for a slot too.
+// Attempts.Timeout covers the wait for a slot too.
 func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
 	began := time.Now() // not e.now: elapsed time, whatever happens to the wall clock
@@ -191,9 +211,9 @@ func (c *call) wait(ctx context.Context) (imagegen.Result, error) {
 		shown:  func(r imagegen.Record) { heard <- progress{record: r} },
 		answer: func(r imagegen.Record, err error) { heard <- progress{r, err, true} }}
 	e.life.beginAnother()
-	e.open.begin(r)
+	e.waiting.Accepted(r)
 	// Whether the caller stays or goes, the work and its refund go on.
-	go a.run(context.WithoutCancel(ctx), e.cfg.AttemptTimeout-time.Since(began))
+	go a.run(context.WithoutCancel(ctx), e.cfg.Attempts.Timeout-time.Since(began))
 	return c.follow(ctx, r.ID, heard)
 }
 
@@ -213,8 +233,8 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 	return r, err
 }
 
-// waitForSlot waits for a slot. If the engine begins to drain meanwhile, it returns
-// ErrOverloaded; nothing has been charged by then.
+// waitForSlot waits for a slot. If the engine begins to drain meanwhile, or images can no longer be
+// stored, it returns ErrOverloaded; nothing has been charged by then.
 func (c *call) waitForSlot(ctx context.Context) (err error) {
 	e, began := c.engine, time.Now()
 	defer func() { e.observeWait(ctx, c.record, time.Since(began), err) }()
@@ -222,7 +242,7 @@ func (c *call) waitForSlot(ctx context.Context) (err error) {
 	if c.slot = held; !free {
 		err = c.waitTurn(ctx)
 	}
-	stopping := e.life.accepting()
+	stopping := cmp.Or(e.life.accepting(), e.breaker.err())
 	switch {
 	case stopping == nil || ctx.Err() != nil:
 		return err
@@ -239,16 +259,16 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.life.loop, cancel)()
-	c.slot, err = e.slots.Acquire(ctx, c.record.User, c.record.Model, e.cfg.SlotWait)
+	c.slot, err = e.slots.Acquire(ctx, c.record.User, c.record.Model, e.cfg.Limits.SlotWait)
 	return err
 }
 
 // accept makes the record and the charge durable. On success, and when the outcome is
 // unknown, the references belong to the record.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
-	within, charging := c.engine.begin(ctx, imagegen.EventCharged, c.record)
+	within, charging := c.engine.beginStep(ctx, imagegen.EventCharged, c.record)
 	r, err := c.engine.charge(within, c.record)
-	charging.end(0, err)
+	charging.report(0, err)
 	// After an unknown outcome the references may be needed: recovery or the next start removes them.
 	c.handedOver = err == nil || !imagegen.Definite(err)
 	if c.handedOver {
@@ -260,11 +280,11 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	return r, err
 }
 
-// refused turns an error of accept into the answer. A ReservedError means that an equal call
+// refused turns an error of accept into the answer. A IdempotencyKeyTakenError means that an equal call
 // was accepted between earlierAnswer and the commit, by another engine on the store if both
 // are synchronous: its answer is this one's too, which waits for it as any repetition does.
 func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) {
-	if r, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+	if r, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err); ok {
 		if result, found, err := c.reserved(ctx); found || err != nil {
 			return result, err
 		}
@@ -282,8 +302,9 @@ func (c *call) refused(ctx context.Context, err error) (imagegen.Result, error) 
 // tooFewCredits says what the request costs and how many credits there are, unless that
 // has changed meanwhile. An error that names a limit of the key is returned unchanged.
 func (c *call) tooFewCredits(ctx context.Context, err error) error {
-	if told, ok := errors.AsType[*imagegen.Error](err); ok && told.Message != imagegen.ErrInsufficientCredits.Message {
-		return told
+	if named, ok := errors.AsType[*imagegen.Error](err); ok &&
+		named.Message != imagegen.ErrInsufficientCredits.Message {
+		return named
 	}
 	cost := c.record.Charge().Credits
 	b, failed := c.engine.balance(ctx, c.record.User)
@@ -291,10 +312,11 @@ func (c *call) tooFewCredits(ctx context.Context, err error) error {
 		return imagegen.ToUserError(err)
 	}
 	return &imagegen.Error{Code: imagegen.CodeInsufficientCredits,
-		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost, b.Credits)}
+		Message: fmt.Sprintf("the account has too few credits for this request, which costs %d; it has %d", cost,
+			b.Credits)}
 }
 
-// answer is what the caller is told about a generation that has ended.
+// answer is what the caller gets for a generation that has ended.
 func answer(r imagegen.Record) (imagegen.Result, error) {
 	g := r.Generation()
 	if g.Failure != nil {
@@ -305,5 +327,7 @@ func answer(r imagegen.Record) (imagegen.Result, error) {
 
 // unknownOutcome does not wrap err: one refused step says nothing about the whole.
 func unknownOutcome(id imagegen.GenerationID, err error) error {
-	return &imagegen.Error{Code: imagegen.CodeInternal, Message: "outcome unknown; ask again with the same Idempotency-Key", Generation: id, Err: errors.New(err.Error())}
+	return &imagegen.Error{Code: imagegen.CodeInternal,
+		Message: "outcome unknown; ask again with the same Idempotency-Key", Generation: id,
+		Err: errors.New(err.Error())}
 }

@@ -12,11 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 func TestSynchronousSuccess(t *testing.T) {
@@ -51,25 +51,28 @@ func TestSynchronousSuccess(t *testing.T) {
 	})
 }
 
-// What a provider may do, and what the caller is told and charged for it.
+// The cases are what a provider may do, and what the caller gets and pays.
 func TestProviderOutcomes(t *testing.T) {
-	refused := &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "secret reason", Err: errors.New("upstream trace")}
+	refused := &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "secret reason",
+		Err: errors.New("upstream trace")}
 	body := func(b []byte) imagegen.ProviderImage { return imagegen.ProviderImage{Body: bytes.NewReader(b)} }
 	yields := func(images ...imagegen.ProviderImage) *scripted {
-		return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			for _, i := range images {
-				if !yield(i, nil) {
-					return
+		return &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				for _, i := range images {
+					if !yield(i, nil) {
+						return
+					}
 				}
-			}
-		}}
+			}}
 	}
 	does := func(f func()) *scripted {
-		return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if yield(picture(1024, 1024), nil) {
-				f()
-			}
-		}}
+		return &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				if yield(picture(1024, 1024), nil) {
+					f()
+				}
+			}}
 	}
 	for name, c := range map[string]struct {
 		provider *scripted
@@ -77,28 +80,35 @@ func TestProviderOutcomes(t *testing.T) {
 		images   int // 0: generationFailed
 		credits  imagegen.Credits
 	}{
-		"all":                    {yieldImages(3, nil), imagegen.GenerateRequest{N: 3}, 3, 3},
-		"surplus":                {yieldImages(9, nil), imagegen.GenerateRequest{N: 2}, 2, 2},
-		"fewer":                  {yieldImages(1, nil), imagegen.GenerateRequest{N: 4}, 1, 1},
-		"two, then an error":     {yieldImages(2, errors.New("gone")), imagegen.GenerateRequest{N: 4}, 2, 2},
-		"none":                   {yieldImages(0, nil), imagegen.GenerateRequest{N: 2}, 0, 0},
-		"an error":               {yieldImages(0, errors.New("gone")), imagegen.GenerateRequest{}, 0, 0},
-		"refused":                {yieldImages(0, refused), imagegen.GenerateRequest{}, 0, 0},
-		"one, then a panic":      {does(func() { panic("boom") }), imagegen.GenerateRequest{N: 2}, 1, 1},
-		"one, then Goexit":       {does(runtime.Goexit), imagegen.GenerateRequest{N: 2}, 1, 1},
-		"no image":               {yields(body([]byte("hello"))), imagegen.GenerateRequest{}, 0, 0},
-		"no body":                {yields(imagegen.ProviderImage{}), imagegen.GenerateRequest{}, 0, 0},
-		"cut short":              {yields(body(pngOf(1024, 1024)[:200])), imagegen.GenerateRequest{}, 0, 0},
-		"a bad one among good":   {yields(picture(1024, 1024), body(nil), picture(1024, 1024)), imagegen.GenerateRequest{N: 3}, 2, 2},
-		"another ratio":          {yields(picture(1024, 700)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024, Height: 1024}}, 0, 0},
-		"2 % off the ratio":      {yields(picture(1045, 1024)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024, Height: 1024}}, 0, 0},
-		"a tier too low":         {yields(picture(1024, 1024)), imagegen.GenerateRequest{Quality: "medium"}, 0, 0},
-		"a tier too high":        {yields(picture(2048, 2048)), imagegen.GenerateRequest{Quality: "low"}, 1, 1},
-		"exact":                  {yields(picture(640, 640)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 640, Height: 640}}, 1, 1},
-		"larger, to be scaled":   {yields(picture(1024, 1024)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 500, Height: 500}}, 1, 1},
-		"larger, to be cropped":  {yields(picture(1920, 1088)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 1920, Height: 1080}}, 1, 2},
-		"smaller, not scaled up": {yields(picture(1000, 1000)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024, Height: 1024}}, 0, 0},
-		"too large to decode":    {yields(body(claimsPixels(100_000))), imagegen.GenerateRequest{}, 0, 0},
+		"all":                {yieldImages(3, nil), imagegen.GenerateRequest{N: 3}, 3, 3},
+		"surplus":            {yieldImages(9, nil), imagegen.GenerateRequest{N: 2}, 2, 2},
+		"fewer":              {yieldImages(1, nil), imagegen.GenerateRequest{N: 4}, 1, 1},
+		"two, then an error": {yieldImages(2, errors.New("gone")), imagegen.GenerateRequest{N: 4}, 2, 2},
+		"none":               {yieldImages(0, nil), imagegen.GenerateRequest{N: 2}, 0, 0},
+		"an error":           {yieldImages(0, errors.New("gone")), imagegen.GenerateRequest{}, 0, 0},
+		"refused":            {yieldImages(0, refused), imagegen.GenerateRequest{}, 0, 0},
+		"one, then a panic":  {does(func() { panic("boom") }), imagegen.GenerateRequest{N: 2}, 1, 1},
+		"one, then Goexit":   {does(runtime.Goexit), imagegen.GenerateRequest{N: 2}, 1, 1},
+		"no image":           {yields(body([]byte("hello"))), imagegen.GenerateRequest{}, 0, 0},
+		"no body":            {yields(imagegen.ProviderImage{}), imagegen.GenerateRequest{}, 0, 0},
+		"cut short":          {yields(body(pngOf(1024, 1024)[:200])), imagegen.GenerateRequest{}, 0, 0},
+		"a bad one among good": {yields(picture(1024, 1024), body(nil), picture(1024, 1024)),
+			imagegen.GenerateRequest{N: 3}, 2, 2},
+		"another ratio": {yields(picture(1024, 700)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024,
+			Height: 1024}}, 0, 0},
+		"2 % off the ratio": {yields(picture(1045, 1024)),
+			imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024, Height: 1024}}, 0, 0},
+		"a tier too low":  {yields(picture(1024, 1024)), imagegen.GenerateRequest{Quality: "medium"}, 0, 0},
+		"a tier too high": {yields(picture(2048, 2048)), imagegen.GenerateRequest{Quality: "low"}, 1, 1},
+		"exact": {yields(picture(640, 640)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 640,
+			Height: 640}}, 1, 1},
+		"larger, to be scaled": {yields(picture(1024, 1024)), imagegen.GenerateRequest{Size: imagegen.Size{Width: 500,
+			Height: 500}}, 1, 1},
+		"larger, to be cropped": {yields(picture(1920, 1088)),
+			imagegen.GenerateRequest{Size: imagegen.Size{Width: 1920, Height: 1080}}, 1, 2},
+		"smaller, not scaled up": {yields(picture(1000, 1000)),
+			imagegen.GenerateRequest{Size: imagegen.Size{Width: 1024, Height: 1024}}, 0, 0},
+		"too large to decode": {yields(body(claimsPixels(100_000))), imagegen.GenerateRequest{}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -108,7 +118,8 @@ func TestProviderOutcomes(t *testing.T) {
 					failure, ok := errors.AsType[*imagegen.Error](err)
 					h.is.True(ok)
 					h.is.True(errors.Is(err, imagegen.ErrGenerationFailed))
-					h.is.True(!strings.Contains(failure.Message, "secret") && !strings.Contains(failure.Message, "upstream"))
+					h.is.True(!strings.Contains(failure.Message, "secret") && !strings.Contains(failure.Message,
+						"upstream"))
 					kept, err := h.engine.As(alice).Generation(t.Context(), failure.Generation)
 					h.is.NoErr(err)
 					h.is.Equal(kept.Status, imagegen.StatusFailed)
@@ -158,17 +169,19 @@ func TestTimeLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
-				h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					if !yield(picture(1024, 1024), nil) {
-						return
-					}
-					if heeds {
-						<-ctx.Done()
-					} else {
-						<-release
-						yield(picture(1024, 1024), nil) // too late: nobody wants it
-					}
-				}})
+				h := start(t, &scripted{caps: anything,
+					do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						if !yield(picture(1024, 1024), nil) {
+							return
+						}
+						if heeds {
+							<-ctx.Done()
+						} else {
+							<-release
+							yield(picture(1024, 1024), nil) // too late: nobody wants it
+						}
+					}})
 				began := time.Now()
 				got, err := h.generate(imagegen.GenerateRequest{N: 2})
 				h.is.NoErr(err)
@@ -191,8 +204,11 @@ func TestCallerWhoHangsUp(t *testing.T) {
 	t.Run("before the charge", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			hold := make(chan struct{})
-			h := start(t, &scripted{caps: anything, do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
-				func(c *engine.Config) { c.Concurrency = 1 })
+			h := start(t, &scripted{caps: anything,
+				do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) {
+					<-hold
+				}},
+				func(c *engine.Config) { c.Limits.Concurrency = 1 })
 			go h.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{}))
 			synctest.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -208,10 +224,12 @@ func TestCallerWhoHangsUp(t *testing.T) {
 	})
 	t.Run("after the charge", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				time.Sleep(time.Minute)
-				yield(picture(1024, 1024), ctx.Err())
-			}})
+			h := start(t, &scripted{caps: anything,
+				do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					time.Sleep(time.Minute)
+					yield(picture(1024, 1024), ctx.Err())
+				}})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			q := fox(imagegen.GenerateRequest{IdempotencyKey: "k"})
@@ -229,8 +247,9 @@ func TestCallerWhoHangsUp(t *testing.T) {
 func TestWaitForASlotIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		h := start(t, &scripted{caps: anything, do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
-			func(c *engine.Config) { c.Concurrency = 2 })
+		h := start(t, &scripted{caps: anything,
+			do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
+			func(c *engine.Config) { c.Limits.Concurrency = 2 })
 		for range 2 {
 			go h.engine.As(bob).Generate(context.Background(), fox(imagegen.GenerateRequest{}))
 		}
@@ -252,8 +271,9 @@ func TestWaitForASlotIsBounded(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		h := start(t, &scripted{caps: anything, do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
-			func(c *engine.Config) { c.Concurrency, c.MaxQueued = 1, 3 })
+		h := start(t, &scripted{caps: anything,
+			do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
+			func(c *engine.Config) { c.Limits.Concurrency, c.Limits.MaxQueued = 1, 3 })
 		for range 4 { // one under way, three queued
 			_, err := h.generate(imagegen.GenerateRequest{Async: true})
 			h.is.NoErr(err)
@@ -287,7 +307,8 @@ func TestAdmissionAndObserver(t *testing.T) {
 				return nil
 			}
 		})
-		_, err := h.generate(imagegen.GenerateRequest{N: 2, References: []imagegen.Reference{bytesReference(pngOf(64, 64))}})
+		_, err := h.generate(imagegen.GenerateRequest{N: 2,
+			References: []imagegen.Reference{bytesReference(pngOf(64, 64))}})
 		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 		h.is.True(strings.Contains(err.Error(), "no foxes today"))
 		h.is.Equal(asked.Credits, imagegen.Credits(2))
@@ -299,6 +320,7 @@ func TestAdmissionAndObserver(t *testing.T) {
 		_, err = h.generate(imagegen.GenerateRequest{N: 2})
 		h.is.NoErr(err)
 		h.engine.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{Quality: "high"}))
-		h.is.Equal(events, []imagegen.EventKind{imagegen.EventAccepted, imagegen.EventSettled, imagegen.EventAccepted, imagegen.EventFailed})
+		h.is.Equal(events, []imagegen.EventKind{imagegen.EventAccepted, imagegen.EventSettled, imagegen.EventAccepted,
+			imagegen.EventFailed})
 	})
 }

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // scripted is a provider that does what a test says.
@@ -34,16 +34,17 @@ func (p *scripted) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 
 // yieldImages makes a provider that yields n small pictures and then err.
 func yieldImages(n int, err error) *scripted {
-	return &scripted{caps: anything, do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		for range n {
-			if !yield(picture(1024, 1024), nil) {
-				return
+	return &scripted{caps: anything,
+		do: func(_ context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			for range n {
+				if !yield(picture(1024, 1024), nil) {
+					return
+				}
 			}
-		}
-		if err != nil {
-			yield(imagegen.ProviderImage{}, err)
-		}
-	}}
+			if err != nil {
+				yield(imagegen.ProviderImage{}, err)
+			}
+		}}
 }
 
 var anything = imagegen.Capabilities{MaxReferences: imagegen.MaxReferences}
@@ -86,6 +87,13 @@ func start(t *testing.T, p imagegen.Provider, change ...func(*engine.Config)) *h
 	}
 	_, err := h.db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 100})
 	h.is.NoErr(err)
+	t.Cleanup(func() { // once the engines are stopped
+		left, err := imagegentest.LeftBehind(h.db)
+		h.is.NoErr(err)
+		if len(left) > 0 && !t.Failed() {
+			t.Errorf("left behind: %v", left)
+		}
+	})
 	h.restart()
 	return h
 }
@@ -96,7 +104,7 @@ func (h *harness) restart() {
 	var err error
 	h.engine, err = engine.New(h.cfg)
 	h.is.NoErr(err)
-	h.is.NoErr(h.engine.Start(h.Context()))
+	h.is.NoErr(h.engine.Start())
 	service := h.engine
 	h.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)

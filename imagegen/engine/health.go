@@ -17,7 +17,7 @@ type ProviderHealth struct {
 	Healthy  bool                    // it delivered images without an error, or the request was at fault
 	Detail   string                  // why it is not Healthy, for an operator
 	Load     ModelLoad               // the current load
-	Members  []imagegen.MemberHealth // of a provider with a method Health
+	Members  []imagegen.MemberHealth // of a provider that is an imagegen.HealthReporter
 }
 
 // Health returns the health of the provider of each model, including retired ones, in the
@@ -28,9 +28,7 @@ func (e *Engine) Health() []ProviderHealth {
 	for i, info := range models.all {
 		all[i] = e.health.of(info.ID)
 		all[i].Model, all[i].Provider, all[i].Load = info.ID, info.Provider, e.slots.Load(info.ID)
-		if r, ok := models.entries[info.ID].Provider.(interface {
-			Health() []imagegen.MemberHealth
-		}); ok {
+		if r, ok := models.entries[info.ID].Provider.(imagegen.HealthReporter); ok {
 			all[i].Members = r.Health()
 		}
 	}
@@ -51,13 +49,18 @@ func (h *health) of(model string) ProviderHealth {
 	return h.last[model]
 }
 
-// note remembers how an attempt ended, unless that says nothing about the provider.
-func (h *health) note(model string, delivered int, err error, at time.Time) {
+// noteAttempt remembers how an attempt ended, unless that says nothing about the provider, as when images
+// could not be stored.
+func (h *health) noteAttempt(model string, delivered int, err error, at time.Time) {
 	if errors.Is(err, imagegen.ErrStopping) || errors.Is(err, imagegen.ErrStale) {
 		return
 	}
+	p, ok := errors.AsType[*imagegen.ProviderError](err)
+	if ok && p.Class == imagegen.ClassStorage {
+		return
+	}
 	now := ProviderHealth{At: at, Healthy: err == nil && delivered > 0}
-	switch p, ok := errors.AsType[*imagegen.ProviderError](err); {
+	switch {
 	case ok && p.Class.RequestAtFault():
 		now.Healthy = true
 	case err != nil:

@@ -8,10 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 func TestHealth(t *testing.T) {
@@ -20,20 +20,24 @@ func TestHealth(t *testing.T) {
 		healthy  bool
 		detail   string
 	}{
-		"images":        {yieldImages(1, nil), true, ""},
-		"some, then no": {yieldImages(1, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "gone"}), false, "gone"},
-		"unavailable":   {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "gone"}), false, "gone"},
-		"rate-limited":  {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "slower"}), false, "slower"},
-		"unknown":       {yieldImages(0, errors.New("what?")), false, "what?"},
-		"refused":       {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassRefused}), true, ""},
-		"invalid":       {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassInvalid}), true, ""},
-		"nothing":       {yieldImages(0, nil), false, "no image"},
-		"not an image":  {yields([]byte("hello")), false, "not usable"},
+		"images": {yieldImages(1, nil), true, ""},
+		"some, then no": {yieldImages(1, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "gone"}),
+			false, "gone"},
+		"unavailable": {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "gone"}),
+			false, "gone"},
+		"rate-limited": {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "slower"}),
+			false, "slower"},
+		"unknown":      {yieldImages(0, errors.New("what?")), false, "what?"},
+		"refused":      {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassRefused}), true, ""},
+		"invalid":      {yieldImages(0, &imagegen.ProviderError{Class: imagegen.ClassInvalid}), true, ""},
+		"nothing":      {yieldImages(0, nil), false, "no image"},
+		"not an image": {yields([]byte("hello")), false, "not usable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := start(t, test.provider)
-				h.is.Equal(cmp.Diff([]engine.ProviderHealth{{Model: "m", Provider: "scripted", Load: engine.ModelLoad{Bound: 64, Most: 64}}}, h.engine.Health()), "")
+				h.is.Equal(cmp.Diff([]engine.ProviderHealth{{Model: "m", Provider: "scripted",
+					Load: engine.ModelLoad{Bound: 64, Most: 64}}}, h.engine.Health()), "")
 				h.generate(imagegen.GenerateRequest{N: 2})
 				got := h.engine.Health()[0]
 				h.is.True(got.At.Equal(time.Now()))
@@ -46,7 +50,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// That the service stops says nothing of the provider.
+// A stop of the service does not count against the provider.
 func TestHealthAfterADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, stuck(nil))
@@ -61,6 +65,8 @@ func TestHealthAfterADrain(t *testing.T) {
 
 // several is a provider that knows of its members.
 type several struct{ *scripted }
+
+var _ imagegen.HealthReporter = several{}
 
 func (several) Health() []imagegen.MemberHealth {
 	return []imagegen.MemberHealth{{Name: "a", Healthy: true}, {Name: "b", Detail: "it fails"}}

@@ -13,14 +13,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// Who still waits for a slot when a drain begins is refused at once, and not charged.
+// A caller who waits for a slot when a drain begins is refused at once, and not charged.
 func TestDrainRefusesWhoWaitsForASlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		accepted := 0
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, _ func(imagegen.ProviderImage, error) bool) {
-			<-ctx.Done()
-		}}, func(c *engine.Config) {
-			c.Concurrency = 1
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, _ imagegen.ProviderRequest, _ func(imagegen.ProviderImage, error) bool) {
+				<-ctx.Done()
+			}}, func(c *engine.Config) {
+			c.Limits.Concurrency = 1
 			c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
 				if e.Kind == imagegen.EventAccepted {
 					accepted++
@@ -57,9 +58,10 @@ func TestQueueIsBoundedUnderConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
 		defer close(hold)
-		h := start(t, &scripted{caps: anything, do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
+		h := start(t, &scripted{caps: anything,
+			do: func(context.Context, imagegen.ProviderRequest, func(imagegen.ProviderImage, error) bool) { <-hold }},
 			func(c *engine.Config) {
-				c.Concurrency, c.MaxQueued = 1, 3
+				c.Limits.Concurrency, c.Limits.MaxQueued = 1, 3
 				c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 				c.Store = slowStore{c.Store.(imagegen.JointStore)}
 			})
@@ -86,7 +88,7 @@ func TestQueueIsBoundedUnderConcurrency(t *testing.T) {
 type unacceptable struct{ imagegen.Store }
 
 func (s unacceptable) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	if _, ok := c.(imagegen.Accept); ok {
+	if _, ok := c.(imagegen.AcceptChange); ok {
 		return imagegen.Record{}, fmt.Errorf("%w: no space", imagegen.ErrNotApplied)
 	}
 	return s.Store.Update(ctx, f, c)
@@ -121,10 +123,11 @@ func TestTimeLimitOfTheAdmissionHookIsNotTheCallers(t *testing.T) {
 func TestDrainKeepsWhatIsComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			yield(picture(1024, 1024), nil)
-			<-hold
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				yield(picture(1024, 1024), nil)
+				<-hold
+			}})
 		id := h.queued(imagegen.GenerateRequest{}).ID
 		synctest.Wait()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -154,14 +157,16 @@ func TestBodyWithoutEnd(t *testing.T) {
 		t.Run(fmt.Sprintf("%d bytes at a time", bytes), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				first := true
-				h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					image := picture(1024, 1024)
-					if first {
-						image.Body = io.MultiReader(readerOf(noise(64)[:100]), endless{bytes})
-					}
-					first = false
-					yield(image, nil)
-				}}, func(c *engine.Config) { c.Concurrency = 1 })
+				h := start(t, &scripted{caps: anything,
+					do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						image := picture(1024, 1024)
+						if first {
+							image.Body = io.MultiReader(readerOf(noise(64)[:100]), endless{bytes})
+						}
+						first = false
+						yield(image, nil)
+					}}, func(c *engine.Config) { c.Limits.Concurrency = 1 })
 				began := time.Now()
 				_, err := h.generate(imagegen.GenerateRequest{})
 				h.is.True(isCode(err, imagegen.ErrGenerationFailed))

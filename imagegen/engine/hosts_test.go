@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // A host that drains keeps its work for as long as it takes; another beside it takes what waits, and
@@ -30,20 +30,22 @@ func TestDrainBesideAnotherHost(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				calls := map[string]int{}
-				h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					mu.Lock()
-					calls[r.Prompt]++
-					mu.Unlock()
-					if yield(picture(1024, 1024), nil); r.N == 1 {
-						return
-					}
-					select {
-					case <-time.After(took):
-						yield(picture(1024, 1024), nil)
-					case <-ctx.Done():
-						yield(imagegen.ProviderImage{}, context.Cause(ctx))
-					}
-				}}, func(c *engine.Config) { c.Concurrency = 2 })
+				h := start(t, &scripted{caps: anything,
+					do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						mu.Lock()
+						calls[r.Prompt]++
+						mu.Unlock()
+						if yield(picture(1024, 1024), nil); r.N == 1 {
+							return
+						}
+						select {
+						case <-time.After(took):
+							yield(picture(1024, 1024), nil)
+						case <-ctx.Done():
+							yield(imagegen.ProviderImage{}, context.Cause(ctx))
+						}
+					}}, func(c *engine.Config) { c.Limits.Concurrency = 2 })
 				draining := h.engine
 				answer := make(chan error, 1)
 				go func() {

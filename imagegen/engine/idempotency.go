@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 // inUseRetry is the Retry-After for a call that is still running.
@@ -31,11 +31,15 @@ func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bo
 		if c.record.Async {
 			return result, false, func() {}, nil
 		}
-		release, running, err := c.engine.calls.begin(c.record)
+		release, running, err := c.engine.waiting.ClaimKey(c.record)
 		if err != nil || running == nil {
 			return result, false, release, err
 		}
-		if err := c.awaitCall(ctx, running); err != nil {
+		err = c.engine.waiting.AwaitCall(ctx, c.session.caller(), running)
+		if waitedInVain(err) {
+			err = inUse("")
+		}
+		if err != nil {
 			return result, false, release, err
 		}
 	}
@@ -44,7 +48,10 @@ func (c *call) repetition(ctx context.Context) (result imagegen.Result, found bo
 // reserved answers from the record that holds the idempotency key, if there is one.
 func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
 	former, err := c.engine.earlierCall(ctx, c.record)
-	if err == nil && former.Fingerprint == c.record.Fingerprint && !answerable(former) {
+	if err != nil && !imagegen.Definite(err) && ctx.Err() == nil { // it may have been charged
+		return imagegen.Result{}, false, unknownOutcome("", err)
+	}
+	if err == nil && former.Fingerprint == c.record.Fingerprint && !waiting.Answerable(former) {
 		former, err = c.awaitEarlier(ctx, former)
 	}
 	if errors.Is(err, imagegen.ErrNotFound) {
@@ -62,14 +69,9 @@ func (c *call) reserved(ctx context.Context) (imagegen.Result, bool, error) {
 // wait or the answer does not come in time. ErrNotFound: that call was not accepted after
 // all.
 func (c *call) awaitEarlier(ctx context.Context, former imagegen.Record) (imagegen.Record, error) {
-	leave, ok := c.engine.answerWaiters.begin(c.record)
-	if !ok {
+	r, err := c.engine.waiting.Answer(ctx, c.session.caller(), former.ID, c.show)
+	if waitedInVain(err) {
 		return former, nil // which is in use
-	}
-	defer leave()
-	r, err := c.awaitAnswer(ctx, former.ID)
-	if errors.Is(err, errWaitedTooLong) {
-		return former, nil
 	}
 	return r, err
 }
@@ -83,31 +85,11 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 	return c.session.usable(ctx)
 }
 
-// awaitCall waits for the end of a call with the same idempotency key that has no record
-// yet.
-func (c *call) awaitCall(ctx context.Context, running <-chan struct{}) error {
-	leave, ok := c.engine.answerWaiters.begin(c.record)
-	if !ok {
-		return inUse("")
-	}
-	defer leave()
-	ctx, cancel := c.engine.whileWaiting(ctx)
-	defer cancel()
-	select {
-	case <-running:
-		return nil
-	case <-ctx.Done():
-	}
-	if err := c.engine.waitEnded(ctx); !errors.Is(err, errWaitedTooLong) {
-		return err
-	}
-	return inUse("")
-}
-
 // refuse answers a request that is not possible. If it repeats an earlier request that
 // was possible then, it gets that one's answer: the models may have changed meanwhile,
 // and a caller must be able to find what was charged.
-func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest, refusal error) (imagegen.Result, error) {
+func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest,
+	refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Joining == nil {
 		imagegen.Discard(q.References...)
 		imagegen.Discard(q.Mask)
@@ -120,7 +102,8 @@ func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.Gene
 	defer c.discard()
 	result, found, release, err := c.earlierAnswer(ctx)
 	release()
-	if !found && err == nil || errors.Is(err, imagegen.ErrIdempotencyKeyReused) || errors.Is(err, imagegen.ErrNotFound) { // erased: for what it was nobody knows
+	if !found && err == nil || errors.Is(err, imagegen.ErrIdempotencyKeyReused) ||
+		errors.Is(err, imagegen.ErrNotFound) { // erased: for what it was nobody knows
 		err = imagegen.ToUserError(refusal)
 	}
 	return result, err
@@ -132,8 +115,8 @@ func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.R
 	if r.IdempotencyKey == "" {
 		return imagegen.Record{}, imagegen.ErrNotFound
 	}
-	former, err := e.store.Reserved(ctx, r.User, r.IdempotencyKey)
-	if err == nil && !former.Reserves(e.now()) {
+	former, err := e.store.GenerationByIdempotencyKey(ctx, r.User, r.IdempotencyKey)
+	if err == nil && !former.HoldsIdempotencyKey(e.Age(former.CompletedAt)) {
 		err = imagegen.ErrNotFound
 	}
 	return former, err
@@ -142,7 +125,8 @@ func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.R
 // replay returns the answer of the call that holds the idempotency key.
 // ErrIdempotencyKeyReused: that was another request.
 func (c *call) replay(former imagegen.Record) (imagegen.Result, error) {
-	erased := former.State == imagegen.StateErasing || former.State == imagegen.StateErased // which knows not for what it was
+	// which knows not for what it was
+	erased := former.State == imagegen.StateErasing || former.State == imagegen.StateErased
 	if !erased && former.Fingerprint != c.record.Fingerprint {
 		return imagegen.Result{}, imagegen.ErrIdempotencyKeyReused
 	}
@@ -175,48 +159,6 @@ func inUse(id imagegen.GenerationID) error {
 	e := *imagegen.ErrIdempotencyKeyInUse
 	e.Generation, e.RetryAfter = id, inUseRetry
 	return &e
-}
-
-// callsInFlight are the synchronous calls with an idempotency key that are running in this
-// process. A second call with the key waits for the first one and not for a slot. mu guards
-// calls.
-type callsInFlight struct {
-	mu    sync.Mutex
-	calls map[userKey]*callInFlight
-}
-
-type userKey struct {
-	user imagegen.UserID
-	key  string
-}
-
-type callInFlight struct {
-	fingerprint [32]byte
-	ended       chan struct{}
-}
-
-func newCallsInFlight() *callsInFlight { return &callsInFlight{calls: make(map[userKey]*callInFlight)} }
-
-// begin registers a call until release. If there already is a call with the key, running
-// is closed when that one ends. ErrIdempotencyKeyReused: it asks for something else.
-func (c *callsInFlight) begin(r imagegen.Record) (release func(), running <-chan struct{}, err error) {
-	k := userKey{r.User, r.IdempotencyKey}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if other, ok := c.calls[k]; ok {
-		if other.fingerprint != r.Fingerprint {
-			return func() {}, nil, imagegen.ErrIdempotencyKeyReused
-		}
-		return func() {}, other.ended, nil
-	}
-	call := &callInFlight{r.Fingerprint, make(chan struct{})}
-	c.calls[k] = call
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.calls, k)
-		close(call.ended)
-	}, nil, nil
 }
 
 // fingerprint identifies what was asked for. It is equal for requests with the same

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -30,22 +31,25 @@ func TestIdempotencyKeyIsFreeAfter24Hours(t *testing.T) {
 	})
 }
 
-// 32 callers with one key: one charge, whoever comes when.
+// 32 callers with one key: one charge, in whichever order they come.
 func TestConcurrentCallersWithOneKey(t *testing.T) {
 	for name, async := range map[string]bool{"synchronous": false, "asynchronous": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-					time.Sleep(time.Second)
-					yield(picture(1024, 1024), nil)
-				}})
+				h := start(t, &scripted{caps: anything,
+					do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+						error) bool) {
+						time.Sleep(time.Second)
+						yield(picture(1024, 1024), nil)
+					}})
 				ids := make(chan imagegen.GenerationID, 32)
 				var unexpected sync.Map
 				var callers sync.WaitGroup
 				for range 32 {
 					callers.Go(func() {
 						for {
-							got, err := h.engine.As(alice).Generate(context.Background(), fox(imagegen.GenerateRequest{IdempotencyKey: "k", Async: async}))
+							got, err := h.engine.As(alice).Generate(context.Background(),
+								fox(imagegen.GenerateRequest{IdempotencyKey: "k", Async: async}))
 							if errors.Is(err, imagegen.ErrIdempotencyKeyInUse) { // eight wait
 								time.Sleep(100 * time.Millisecond)
 								continue
@@ -72,7 +76,7 @@ func TestConcurrentCallersWithOneKey(t *testing.T) {
 	}
 }
 
-// What was charged is found by its key also when the model is no longer offered, or offers less.
+// Charged work is found by its key also when the model was removed, or offers less.
 func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
 	for name, change := range map[string]func(*engine.Config){
 		"another model": func(c *engine.Config) { c.Models[0].ID = "other" },
@@ -108,7 +112,7 @@ func TestReplayOfWhatIsNoLongerOffered(t *testing.T) {
 	}
 }
 
-// A repetition waits for work under way also when its model is no longer offered.
+// A repetition waits for work under way also when its model was removed.
 func TestRepetitionOfWorkWhoseModelIsRetired(t *testing.T) {
 	eachLedger(t, func(t *testing.T, option func(*engine.Config)) {
 		synctest.Test(t, func(t *testing.T) {
@@ -138,7 +142,7 @@ func TestRepetitionOfWorkWhoseModelIsRetired(t *testing.T) {
 // blind is a store in which no idempotency key can be looked up.
 type blind struct{ imagegen.JointStore }
 
-func (blind) Reserved(context.Context, imagegen.UserID, string) (imagegen.Record, error) {
+func (blind) GenerationByIdempotencyKey(context.Context, imagegen.UserID, string) (imagegen.Record, error) {
 	return imagegen.Record{}, errDoubt
 }
 
@@ -148,8 +152,10 @@ func TestRefusalThatCouldBeAReplay(t *testing.T) {
 		c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 		c.Store = blind{c.Store.(imagegen.JointStore)}
 	})
-	_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox", IdempotencyKey: "k"})
+	_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox",
+		IdempotencyKey: "k"})
 	h.is.True(isCode(err, imagegen.ErrInternal) && !imagegen.Definite(err))
+	h.is.True(strings.Contains(err.Error(), "outcome unknown"))
 	_, err = h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox"})
 	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
 }

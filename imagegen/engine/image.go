@@ -34,11 +34,9 @@ func (e *Engine) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.
 const linkAge = 5 * time.Minute
 
 // LinkImage returns an address in the image store itself, from which an image can be read for
-// 5 minutes. ErrNotFound. [errors.ErrUnsupported]: the [imagegen.ImageStore] has no method Link.
+// 5 minutes. ErrNotFound. [errors.ErrUnsupported]: the ImageStore is not an [imagegen.ImageLinker].
 func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address string, err error) {
-	links, ok := e.images.(interface {
-		Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error)
-	})
+	links, ok := e.images.(imagegen.ImageLinker)
 	if !ok {
 		return "", errors.ErrUnsupported
 	}
@@ -52,7 +50,9 @@ func (e *Engine) LinkImage(ctx context.Context, id imagegen.ImageID) (address st
 
 // findImage finds an image in its record, which record reads if it may be seen: Engine.Record for
 // anybody, Session.Record for the owner. The image may be there before its generation ends.
-func findImage(ctx context.Context, id imagegen.ImageID, record func(context.Context, imagegen.GenerationID) (imagegen.Record, error)) (r imagegen.Record, i imagegen.StoredImage, err error) {
+func findImage(ctx context.Context, id imagegen.ImageID,
+	record func(context.Context, imagegen.GenerationID) (imagegen.Record, error)) (r imagegen.Record,
+	i imagegen.StoredImage, err error) {
 	g, ok := id.Generation()
 	if !ok {
 		return r, i, imagegen.ErrNotFound

@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
-// An image is shown once its record names it, and not before: then it is sure to be paid for, or to be no image.
+// An image is shown once its record names it, and not before: then it is sure to be paid for, or not to be an image.
 func TestAnImageIsShownOnceItIsRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil))
@@ -50,9 +50,11 @@ func blank(n uint32) []byte {
 	w := zlib.NewWriter(&data)
 	w.Write(rows)
 	w.Close()
-	header := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, n), n), 1, 0, 0, 0, 0) // 1 bit of grey
+	// 1 bit of grey
+	header := append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, n), n), 1, 0, 0, 0, 0)
 	image := []byte("\x89PNG\r\n\x1a\n")
-	for _, chunk := range [][]byte{append([]byte("IHDR"), header...), append([]byte("IDAT"), data.Bytes()...), []byte("IEND")} {
+	for _, chunk := range [][]byte{append([]byte("IHDR"), header...), append([]byte("IDAT"), data.Bytes()...),
+		[]byte("IEND")} {
 		image = binary.BigEndian.AppendUint32(image, uint32(len(chunk)-4))
 		image = binary.BigEndian.AppendUint32(append(image, chunk...), crc32.ChecksumIEEE(chunk))
 	}
@@ -61,9 +63,10 @@ func blank(n uint32) []byte {
 
 // An image of more pixels than any that can be asked for is not decoded, though it could be.
 func TestTooManyPixels(t *testing.T) {
-	h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		yield(imagegen.ProviderImage{Body: readerOf(blank(imagegen.MaxEdge + 8))}, nil)
-	}})
+	h := start(t, &scripted{caps: anything,
+		do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yield(imagegen.ProviderImage{Body: readerOf(blank(imagegen.MaxEdge + 8))}, nil)
+		}})
 	_, err := h.generate(imagegen.GenerateRequest{})
 	h.is.True(isCode(err, imagegen.ErrGenerationFailed))
 	h.is.Equal(h.balance(), imagegen.Credits(100))
@@ -86,9 +89,11 @@ func TestPixelsAreBoundedByWhatWasAsked(t *testing.T) {
 		{imagegen.Size{}, imagegen.MaxEdge, false},
 	} {
 		t.Run(fmt.Sprintf("%v by %d", c.asked, c.edge), func(t *testing.T) {
-			h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				yield(imagegen.ProviderImage{Body: readerOf(blank(c.edge))}, nil)
-			}})
+			h := start(t, &scripted{caps: anything,
+				do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					yield(imagegen.ProviderImage{Body: readerOf(blank(c.edge))}, nil)
+				}})
 			_, err := h.generate(imagegen.GenerateRequest{Size: c.asked})
 			h.is.Equal(err == nil, c.ok)
 		})
@@ -112,13 +117,16 @@ func (z *zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Of an image of more than 256 MiB no more is read.
+// No more than 256 MiB of an image is read.
 func TestTooManyBytes(t *testing.T) {
 	const most, more = 256 << 20, 1 << 20
 	z := &zeros{}
-	h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		yield(imagegen.ProviderImage{Body: io.MultiReader(readerOf(noise(64)[:100]), io.LimitReader(z, most+8*more))}, nil)
-	}}, func(c *engine.Config) { c.Spool = bottomless{c.Store.(imagegen.Spool)} })
+	h := start(t, &scripted{caps: anything,
+		do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yield(imagegen.ProviderImage{Body: io.MultiReader(readerOf(noise(64)[:100]),
+				io.LimitReader(z, most+8*more))},
+				nil)
+		}}, func(c *engine.Config) { c.Spool = bottomless{c.Store.(imagegen.Spool)} })
 	_, err := h.generate(imagegen.GenerateRequest{})
 	h.is.True(isCode(err, imagegen.ErrGenerationFailed))
 	h.is.True(z.read > most && z.read < most+more)

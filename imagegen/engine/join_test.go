@@ -8,22 +8,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // slowly makes one image in the given time.
 func slowly(d time.Duration) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		select {
-		case <-time.After(d):
-			yield(picture(1024, 1024), nil)
-		case <-ctx.Done():
-			yield(imagegen.ProviderImage{}, ctx.Err())
-		}
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			select {
+			case <-time.After(d):
+				yield(picture(1024, 1024), nil)
+			case <-ctx.Done():
+				yield(imagegen.ProviderImage{}, ctx.Err())
+			}
+		}}
 }
 
 // joining tests calls that may join, on a ledger in the store's transactions and on one outside.
@@ -64,7 +65,7 @@ func (h *joiner) answers(change ...func(*imagegen.GenerateRequest)) imagegen.Res
 	h.Helper()
 	r, err := h.call(time.Hour, change...)
 	h.is.NoErr(err)
-	h.engine.As(alice).Answered(r.ID, true)
+	h.engine.As(alice).ReportDelivery(r.ID, true)
 	return r
 }
 
@@ -112,11 +113,11 @@ func TestAnAnswerThatWasNotReceivedIsJoined(t *testing.T) {
 	joining(t, fourSeconds, func(h *joiner) {
 		first, err := h.call(time.Hour)
 		h.is.NoErr(err)
-		h.engine.As(alice).Answered(first.ID, false)
+		h.engine.As(alice).ReportDelivery(first.ID, false)
 		second, err := h.call(time.Hour)
 		h.is.NoErr(err)
 		h.is.Equal(second.ID, first.ID)
-		h.engine.As(alice).Answered(second.ID, false)
+		h.engine.As(alice).ReportDelivery(second.ID, false)
 		h.restart()
 		third := h.answers()
 		third.Replayed = false
@@ -146,12 +147,13 @@ func TestAHangUpBesideTheSettlement(t *testing.T) {
 	})
 }
 
-// Who repeats a call did not choose when the operator changes the models.
+// A repeated call joins even if the operator has changed the models meanwhile.
 func TestARepetitionJoinsWhatIsNoLongerOffered(t *testing.T) {
 	for name, models := range map[string][]engine.Model{
-		"retired":      {retired(offered("m", yieldImages(1, nil), 1))},
-		"dropped":      {offered("other", yieldImages(1, nil), 1)},
-		"other tiers":  {{ID: "m", Provider: yieldImages(1, nil), Credits: map[imagegen.Tier]imagegen.Credits{"4K": 1}}},
+		"retired": {retired(offered("m", yieldImages(1, nil), 1))},
+		"dropped": {offered("other", yieldImages(1, nil), 1)},
+		"other tiers": {{ID: "m", Provider: yieldImages(1, nil),
+			Credits: map[imagegen.Tier]imagegen.Credits{"4K": 1}}},
 		"less of them": {{ID: "m", Provider: &scripted{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 	} {
 		for moment, after := range map[string]time.Duration{"under way": 0, "ended": time.Minute} {
@@ -232,7 +234,7 @@ func TestOneCallerJoinsOneCall(t *testing.T) {
 
 func TestOtherCallsDoNotJoin(t *testing.T) {
 	also := func(s string) func(*imagegen.GenerateRequest) {
-		return func(q *imagegen.GenerateRequest) { q.Joining.Also = []string{s} }
+		return func(q *imagegen.GenerateRequest) { q.Joining.MatchValues = []string{s} }
 	}
 	for name, change := range map[string]func(*imagegen.GenerateRequest){
 		"another prompt":     func(q *imagegen.GenerateRequest) { q.Prompt = "a wolf" },
@@ -292,7 +294,7 @@ func TestARetryJoinsTheOnlyCallThatIsOpen(t *testing.T) {
 		first := make(chan imagegen.Result)
 		go func() { first <- h.answers() }()
 		time.Sleep(500 * time.Millisecond)
-		h.is.True(h.answers(retry).Replayed) // after two seconds: a proxy may not have told of it
+		h.is.True(h.answers(retry).Replayed) // after two seconds: a proxy may not have passed it on
 		<-first
 		h.is.Equal(h.balance(), imagegen.Credits(99))
 	})
@@ -315,7 +317,7 @@ func TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn(t *testing.T) {
 func TestAtMostEightCallsOfAKeyWait(t *testing.T) {
 	joining(t, fourSeconds, func(h *joiner) {
 		no := func(n int) func(*imagegen.GenerateRequest) {
-			return func(q *imagegen.GenerateRequest) { q.Joining.Also = []string{strconv.Itoa(n)} }
+			return func(q *imagegen.GenerateRequest) { q.Joining.MatchValues = []string{strconv.Itoa(n)} }
 		}
 		for n := range 9 {
 			go h.hangsUp(no(n))
@@ -357,7 +359,7 @@ func TestADrainEndsTheWaitOfWhoJoined(t *testing.T) {
 
 func TestJoiningIsOffWithoutAWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &joiner{start(t, fourSeconds(), func(c *engine.Config) { c.JoinWindow = -1 })}
+		h := &joiner{start(t, fourSeconds(), func(c *engine.Config) { c.Repeats.JoinWindow = -1 })}
 		h.hangsUp()
 		former := h.answers()
 		h.is.True(!former.Replayed)
@@ -395,7 +397,7 @@ func TestARevokedKeyJoinsNothing(t *testing.T) {
 	})
 }
 
-// Who was told that the outcome is unknown, and asks again, gets what recovery made of it, and pays once.
+// A caller whose outcome was unknown, and who asks again, gets what recovery made of it, and pays once.
 func TestACallOfUnknownOutcomeIsJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil), withTries(1))
@@ -409,7 +411,7 @@ func TestACallOfUnknownOutcomeIsJoined(t *testing.T) {
 	})
 }
 
-// What was not settled when its process ended had not been answered either.
+// Work that was not settled when its process ended was not answered either.
 func TestACallThatANextProcessSettlesIsJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := startFaulty(t, yieldImages(1, nil), withTries(1))
@@ -429,7 +431,7 @@ func TestACallThatANextProcessSettlesIsJoined(t *testing.T) {
 type slowMarks struct{ imagegen.JointStore }
 
 func (s slowMarks) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	if d, ok := c.(imagegen.Delivery); ok && d.Undelivered {
+	if d, ok := c.(imagegen.DeliveryChange); ok && d.Undelivered {
 		time.Sleep(time.Second)
 	}
 	return s.JointStore.Update(ctx, f, c)
@@ -445,10 +447,32 @@ func TestAnAnswerThatIsReceivedWhileTheHangUpIsNoted(t *testing.T) {
 		})}
 		former, err := h.call(time.Hour)
 		h.is.NoErr(err)
-		go h.engine.As(alice).Answered(former.ID, false)
+		go h.engine.As(alice).ReportDelivery(former.ID, false)
 		synctest.Wait()
 		h.is.True(h.answers().Replayed)
 		time.Sleep(2 * time.Second)
 		h.is.True(!h.answers().Replayed)
+	})
+}
+
+// An answer that was received by nobody stays to be joined, also if a second caller hangs up while it is noted that the
+// first one had gone.
+func TestTwoHangUpsWhileTheFirstIsNoted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &joiner{start(t, fourSeconds(), func(c *engine.Config) {
+			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+			c.Store = slowMarks{c.Store.(imagegen.JointStore)}
+		})}
+		former, err := h.call(time.Hour)
+		h.is.NoErr(err)
+		go h.engine.As(alice).ReportDelivery(former.ID, false)
+		time.Sleep(time.Second / 2)
+		again, err := h.call(time.Hour)
+		h.is.NoErr(err)
+		h.is.True(again.Replayed)
+		go h.engine.As(alice).ReportDelivery(again.ID, false)
+		time.Sleep(3 * time.Second)
+		h.is.True(h.answers().Replayed)
+		h.is.Equal(h.balance(), imagegen.Credits(99))
 	})
 }

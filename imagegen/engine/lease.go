@@ -11,14 +11,14 @@ import (
 )
 
 // leases are those of the attempts that run in this process, and of calls that are being
-// accepted. All of them are prolonged in one write, each time that a third of Config.Lease
+// accepted. All of them are prolonged in one write, each time that a third of Config.Attempts.Lease
 // has passed, so one such write may fail without consequence.
 type leases struct {
 	mu   sync.Mutex // guards held; cancel is called with it held
 	held map[imagegen.Fence]*lease
 }
 
-// lease is told apart by its address: the same fence can be dropped and held anew.
+// lease is known by its address: the same fence can be dropped and held anew.
 type lease struct{ cancel context.CancelCauseFunc }
 
 func newLeases() *leases { return &leases{held: make(map[imagegen.Fence]*lease)} }
@@ -58,7 +58,7 @@ func (l *leases) lose(lost []imagegen.Fence, asked map[imagegen.Fence]*lease) {
 // prolongLeases runs until Stop has finished, since work that drains needs its leases
 // too.
 func (e *Engine) prolongLeases(ended <-chan struct{}) {
-	t := time.NewTicker(e.cfg.Lease / 3)
+	t := time.NewTicker(e.cfg.Attempts.Lease / 3)
 	defer t.Stop()
 	for {
 		select {
@@ -77,9 +77,9 @@ func (e *Engine) prolong() error {
 	if len(held) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Lease/3)
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Attempts.Lease/3)
 	defer cancel()
-	lost, err := e.store.Extend(ctx, e.cfg.Lease, slices.Collect(maps.Keys(held))...)
+	lost, err := e.store.Extend(ctx, e.cfg.Attempts.Lease, slices.Collect(maps.Keys(held))...)
 	if err != nil {
 		e.cfg.Log.Warn("leases could not be prolonged", "error", err)
 	}

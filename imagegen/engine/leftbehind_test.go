@@ -20,7 +20,7 @@ func (h *harness) beside(models ...engine.Model) *engine.Engine {
 	cfg.Models = models
 	e, err := engine.New(cfg)
 	h.is.NoErr(err)
-	h.is.NoErr(e.Start(h.Context()))
+	h.is.NoErr(e.Start())
 	h.Cleanup(func() { e.Stop(context.Background()) })
 	return e
 }
@@ -33,7 +33,7 @@ func (h *harness) stopNow(e *engine.Engine) {
 	h.is.NoErr(e.Stop(now))
 }
 
-// Of engines over one store each makes what it offers, and leaves the rest to the others.
+// Each engine over one store makes what it offers, and leaves the rest to the others.
 func TestLeftToWhoOffersIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil))
@@ -49,7 +49,7 @@ func TestLeftToWhoOffersIt(t *testing.T) {
 	})
 }
 
-// What no engine offers waits for one that does, and is refunded at its maximum age.
+// Work that no engine offers waits for one that does, and is refunded at its maximum age.
 func TestLeftByAll(t *testing.T) {
 	for name, test := range map[string]struct {
 		again   bool
@@ -61,11 +61,14 @@ func TestLeftByAll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Concurrency, c.MaxAge = 1, time.Hour })
+				h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+					c.Limits.Concurrency, c.Attempts.MaxAge = 1, time.Hour
+				})
 				gone := h.beside(offered("new", slowly(time.Minute), 1))
 				var ids []imagegen.GenerationID
 				for range 2 { // one begins, one waits
-					g, err := gone.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{Model: "new", Async: true}))
+					g, err := gone.As(alice).Generate(t.Context(),
+						fox(imagegen.GenerateRequest{Model: "new", Async: true}))
 					h.is.NoErr(err)
 					ids = append(ids, g.ID)
 					synctest.Wait()
@@ -101,19 +104,21 @@ func jobLeft(t *testing.T, upstreams []string) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logbook
 		saves := func(work time.Duration) imagegen.Provider {
-			return &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				if r.Job == nil {
-					r.SaveJob(ctx, []byte("job 7"))
-				} else if string(r.Job) == "job 7" {
-					yield(picture(1024, 1024), nil)
-					return
-				}
-				select {
-				case <-time.After(work):
-				case <-ctx.Done():
-				}
-				yield(imagegen.ProviderImage{}, context.Cause(ctx))
-			}}
+			return &scripted{caps: anything,
+				do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					if r.Job == nil {
+						r.SaveJob(ctx, []byte("job 7"))
+					} else if string(r.Job) == "job 7" {
+						yield(picture(1024, 1024), nil)
+						return
+					}
+					select {
+					case <-time.After(work):
+					case <-ctx.Done():
+					}
+					yield(imagegen.ProviderImage{}, context.Cause(ctx))
+				}}
 		}
 		h := start(t, saves(time.Hour), func(c *engine.Config) {
 			c.Models[0].Upstreams = []string{"one account"}
@@ -146,12 +151,13 @@ func TestNodesShareAnUpstream(t *testing.T) {
 			now += change
 			most = max(most, now)
 		}
-		p := &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			count(1)
-			time.Sleep(time.Second)
-			count(-1)
-			yield(picture(1024, 1024), nil)
-		}}
+		p := &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				count(1)
+				time.Sleep(time.Second)
+				count(-1)
+				yield(picture(1024, 1024), nil)
+			}}
 		h := start(t, p, func(c *engine.Config) { c.Nodes, c.Models[0].MaxConcurrent = 2, 4 })
 		h.beside(h.cfg.Models...)
 		var ids []imagegen.GenerationID

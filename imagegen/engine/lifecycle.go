@@ -18,14 +18,14 @@ var (
 // lifecycle counts the work that is running, and lets it end when the engine stops. An
 // engine that has begun to drain never starts again.
 type lifecycle struct {
-	mu       sync.Mutex // guards started, draining, active and the closing of idle
+	mu       sync.Mutex // guards started, draining, active and the closing of idle and ended
 	started  bool
 	draining bool
 	active   int           // calls that were let in, and attempts
 	idle     chan struct{} // closed when draining and nothing is under way
 
 	loops     sync.WaitGroup
-	leasing   sync.WaitGroup  // of the loop that prolongs leases, to the end
+	leasing   sync.WaitGroup  // of the loops that prolong leases and probe the image store, to the end
 	loop      context.Context // of the loops that take work, and of calls that wait; ends as soon as Stop is called
 	stopLoops context.CancelFunc
 
@@ -61,8 +61,8 @@ func (l *lifecycle) refusal() error {
 	return nil
 }
 
-// begin counts one piece of work until done, or returns why none is accepted.
-func (l *lifecycle) begin() error {
+// admitWork counts one piece of work until workEnded, or returns why none is accepted.
+func (l *lifecycle) admitWork() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -72,16 +72,16 @@ func (l *lifecycle) begin() error {
 	return nil
 }
 
-// beginAnother counts a second piece of work of a caller that has called begin. It cannot
-// fail: begin holds the drain back.
+// beginAnother counts a second piece of work of a caller that has called admitWork. It cannot
+// fail: admitWork holds the drain back.
 func (l *lifecycle) beginAnother() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.active++
 }
 
-// done ends one piece of work. The last one lets a drain finish.
-func (l *lifecycle) done() {
+// workEnded ends one piece of work. The last one lets a drain finish.
+func (l *lifecycle) workEnded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.active--; l.active == 0 && l.draining {
@@ -103,9 +103,8 @@ func (l *lifecycle) drain() {
 }
 
 // Start begins to take work, and continues the work that an earlier process left. It returns at
-// once, and may be called again. The context is not used. The only error is imagegen.ErrStopping:
-// Stop was called before.
-func (e *Engine) Start(context.Context) error {
+// once, and may be called again. The only error is imagegen.ErrStopping: Stop was called before.
+func (e *Engine) Start() error {
 	l := e.life
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -129,7 +128,7 @@ func (e *Engine) Start(context.Context) error {
 // Stop refuses new work and waits until running work has ended; queued work stays in the Store. If
 // ctx ends first, the contexts of providers end: synchronous work is settled with the images that
 // are durable, asynchronous work returns to the queue for the next start. Stop then waits up to
-// Config.Grace for providers, and abandons those that do not return; their generations are settled
+// Config.Attempts.Grace for providers, and abandons those that do not return; their generations are settled
 // or queued all the same. It returns an error if other work does not end within 5 seconds more.
 // Stop may be called again, also concurrently.
 func (e *Engine) Stop(ctx context.Context) error {
@@ -139,9 +138,10 @@ func (e *Engine) Stop(ctx context.Context) error {
 	// These run from the last to the first: leases are prolonged until all work has ended, and
 	// removals are tried a last time after that.
 	defer e.flushKeyUse()
-	defer e.retryRemovals(context.Background())
+	const lastRemovals = 2 * time.Second
+	defer e.retryRemovals(context.Background(), lastRemovals)
 	defer l.leasing.Wait()
-	defer l.end.Do(func() { close(l.ended) })
+	defer l.endLeasing()
 	through := l.finished()
 	select {
 	case <-through:
@@ -153,9 +153,28 @@ func (e *Engine) Stop(ctx context.Context) error {
 	select {
 	case <-through:
 		return nil
-	case <-time.After(e.cfg.Grace + settling):
-		return fmt.Errorf("imagegen: work did not end within %v after it was told to stop", e.cfg.Grace+settling)
+	case <-time.After(e.cfg.Attempts.Grace + settling):
+		return fmt.Errorf("imagegen: work did not end within %v after Stop had ended its context",
+			e.cfg.Attempts.Grace+settling)
 	}
+}
+
+// untilEnd runs what ends when ended is closed, unless it is closed already.
+func (l *lifecycle) untilEnd(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.ended:
+	default:
+		l.leasing.Go(f)
+	}
+}
+
+// endLeasing closes ended, once.
+func (l *lifecycle) endLeasing() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.end.Do(func() { close(l.ended) })
 }
 
 // finished returns a channel that is closed when no work and no loop runs. Its goroutine

@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // An engine takes work from Start to Stop, and neither before nor after.
@@ -22,8 +22,9 @@ func TestWorkIsTakenFromStartToStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		db := memory.New(nil)
-		service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: "m", Provider: yieldImages(1, nil),
-			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}})
+		service, err := engine.New(engine.Config{Store: db, Ledger: db,
+			Models: []engine.Model{{ID: "m", Provider: yieldImages(1, nil),
+				Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}})
 		is.NoErr(err)
 		_, err = db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 3})
 		is.NoErr(err)
@@ -32,13 +33,13 @@ func TestWorkIsTakenFromStartToStop(t *testing.T) {
 			return err
 		}
 		is.True(isCode(generate(), imagegen.ErrOverloaded))
-		is.NoErr(service.Start(t.Context()))
-		is.NoErr(service.Start(t.Context()))
+		is.NoErr(service.Start())
+		is.NoErr(service.Start())
 		is.NoErr(generate())
 		is.NoErr(service.Stop(t.Context()))
 		is.NoErr(service.Stop(t.Context()))
 		is.True(isCode(generate(), imagegen.ErrOverloaded))
-		is.True(errors.Is(service.Start(t.Context()), imagegen.ErrStopping))
+		is.True(errors.Is(service.Start(), imagegen.ErrStopping))
 		b, err := service.As(alice).Balance(t.Context())
 		is.NoErr(err)
 		is.Equal(b.Credits, imagegen.Credits(2))
@@ -49,9 +50,11 @@ func TestWorkIsTakenFromStartToStop(t *testing.T) {
 func TestConfigThatCannotWork(t *testing.T) {
 	is := is.New(t)
 	db := memory.New(nil)
-	_, err := engine.New(engine.Config{Store: db, Ledger: db, Lease: 30, MaxSpooled: -1, Retain: time.Hour})
+	_, err := engine.New(engine.Config{Store: db, Ledger: db, Attempts: engine.Attempts{Lease: 30},
+		Limits: engine.Limits{MaxSpooled: -1}, Retention: engine.Retention{Generations: time.Hour}})
 	is.True(err != nil)
-	for _, wrong := range []string{"Config.Lease is 30ns; it is at least 1s", "Config.MaxSpooled", "Config.Retain"} {
+	for _, wrong := range []string{"Config.Attempts.Lease is 30ns; it is at least 1s", "Config.Limits",
+		"Config.Retention.Generations"} {
 		is.True(strings.Contains(err.Error(), wrong))
 	}
 }
@@ -64,10 +67,10 @@ func TestNoModelOnOffer(t *testing.T) {
 	h.is.True(ok && strings.HasSuffix(e.Message, "offered: none at present"))
 }
 
-// Stop says so when work does not end though it was told to. That work is seen through all the same.
+// Stop returns an error when work does not end. That work is finished all the same.
 func TestStopDoesNotWaitForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := startFaulty(t, yieldImages(1, nil), func(cfg *engine.Config) { cfg.Grace = time.Second })
+		f := startFaulty(t, yieldImages(1, nil), func(cfg *engine.Config) { cfg.Attempts.Grace = time.Second })
 		writing := make(chan struct{})
 		f.failBefore(func(call string, _ int, _ imagegen.Fence) error {
 			if call == "Outcome" {
@@ -90,12 +93,12 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	})
 }
 
-// Stop ends what the engine does in no hurry, which is no failure of it.
+// Stop ends what the engine does in no hurry, which is not a failure.
 func TestStopIsNoWarning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.FairShares, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
+			c.Limits.FairShares, c.Log = true, slog.New(slog.NewTextHandler(&log, nil))
 		})
 		synctest.Wait()
 		h.is.NoErr(h.engine.Stop(t.Context()))
@@ -103,7 +106,7 @@ func TestStopIsNoWarning(t *testing.T) {
 	})
 }
 
-// A caller is told that the outcome is unknown as soon as the engine ends at once, as when its storage has failed
+// A caller learns that the outcome is unknown as soon as the engine ends at once, as when its storage has failed
 // for good.
 func TestStopAtOnceBesideAStoreThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -118,17 +121,17 @@ func TestStopAtOnceBesideAStoreThatFailed(t *testing.T) {
 			}
 			return imagegen.ErrNotApplied
 		})
-		told := make(chan error, 1)
+		answered := make(chan error, 1)
 		go func() {
 			_, err := h.generate(imagegen.GenerateRequest{})
-			told <- err
+			answered <- err
 		}()
 		time.Sleep(100 * time.Millisecond) // the repetition was refused
 		began := time.Now()
 		now, cancel := context.WithCancel(t.Context())
 		cancel()
 		h.is.NoErr(h.engine.Stop(now))
-		h.is.True(strings.Contains((<-told).Error(), "outcome unknown"))
+		h.is.True(strings.Contains((<-answered).Error(), "outcome unknown"))
 		h.is.True(time.Since(began) < 500*time.Millisecond)
 	})
 }

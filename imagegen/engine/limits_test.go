@@ -21,12 +21,12 @@ func (h *harness) limited(l imagegen.KeyLimits) *engine.Session {
 	return s
 }
 
-// A key with as many requests at once as it may have is told so before it waits for a slot; a replay and a
-// join are no requests, and what has ended is none either.
+// A key with as many requests at once as it may have is refused before it waits for a slot; a replay and a
+// join do not count as requests, nor does what has ended.
 func TestRequestsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, slowly(time.Minute), func(c *engine.Config) { c.Concurrency = 1 })
-		s := h.limited(imagegen.KeyLimits{AtOnce: 1})
+		h := start(t, slowly(time.Minute), func(c *engine.Config) { c.Limits.Concurrency = 1 })
+		s := h.limited(imagegen.KeyLimits{Concurrent: 1})
 		done := make(chan error, 1)
 		q := fox(imagegen.GenerateRequest{IdempotencyKey: "k"})
 		go func() {
@@ -49,7 +49,7 @@ func TestRequestsAtOnce(t *testing.T) {
 	})
 }
 
-// A limit of credits is told by its name, also where the account has too few, and what it has paid for is
+// The error names the limit of credits, also where the account has too few, and what it has paid for is
 // replayed all the same.
 func TestLimitOfCredits(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
@@ -58,14 +58,16 @@ func TestLimitOfCredits(t *testing.T) {
 	_, err := s.Generate(t.Context(), q)
 	h.is.NoErr(err)
 	for _, n := range []int{1, 4} {
-		_, err = s.Generate(t.Context(), fox(imagegen.GenerateRequest{N: n, Size: imagegen.Size{Width: 4096, Height: 4096}}))
+		_, err = s.Generate(t.Context(),
+			fox(imagegen.GenerateRequest{N: n, Size: imagegen.Size{Width: 4096, Height: 4096}}))
 		h.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
-		h.is.True(strings.Contains(err.Error(), `the API key "ci"`) && strings.Contains(err.Error(), "limited to 1 credits a day (UTC)"))
+		h.is.True(strings.Contains(err.Error(), `the API key "ci"`) &&
+			strings.Contains(err.Error(), "limited to 1 credits a day (UTC)"))
 	}
 	again, err := s.Generate(t.Context(), q)
 	h.is.NoErr(err)
 	h.is.True(again.Replayed)
-	_, err = h.engine.Accounts().LimitKey(t.Context(), s.KeyID(), imagegen.KeyLimits{})
+	_, err = h.engine.Accounts().SetKeyLimits(t.Context(), s.KeyID(), imagegen.KeyLimits{})
 	h.is.NoErr(err)
 	_, err = s.Generate(t.Context(), fox(imagegen.GenerateRequest{}))
 	h.is.NoErr(err)

@@ -29,17 +29,26 @@ func (e *Engine) Load(ctx context.Context) (Load, error) {
 		return Load{}, imagegen.ToUserError(err)
 	}
 	free, waiting := e.slots.State()
-	return Load{Queued: queued.All, Running: e.cfg.Concurrency - free, Slots: e.cfg.Concurrency, Waiting: waiting}, nil
+	return Load{Queued: queued.All, Running: e.cfg.Limits.Concurrency - free, Slots: e.cfg.Limits.Concurrency,
+		Waiting: waiting}, nil
 }
 
 // Unsettled lists the generations whose charge is open, of all users, oldest first: up to
 // limit that are newer than after ("": from the oldest). total is how many there are in all.
 // It is for operators. [errors.ErrUnsupported]: the Store is not an [imagegen.Inspector].
-func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID, limit int) (records []imagegen.Record, total int, err error) {
+func (e *Engine) Unsettled(ctx context.Context, after imagegen.GenerationID,
+	limit int) (records []imagegen.Record, total int, err error) {
+	return e.inspect(ctx, after, limit, imagegen.Inspector.Unsettled)
+}
+
+// inspect lists generations of all users, if the Store can.
+func (e *Engine) inspect(ctx context.Context, after imagegen.GenerationID, limit int,
+	list func(imagegen.Inspector, context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)) (
+	[]imagegen.Record, int, error) {
 	i, ok := e.store.(imagegen.Inspector)
 	if !ok {
 		return nil, 0, fmt.Errorf("imagegen: the Store is not an Inspector: %w", errors.ErrUnsupported)
 	}
-	records, total, err = i.Unsettled(ctx, after, limit)
+	records, total, err := list(i, ctx, after, limit)
 	return records, total, imagegen.ToUserError(err)
 }

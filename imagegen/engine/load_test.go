@@ -7,22 +7,23 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // stuck is a provider that waits until it is let go.
 func stuck(release <-chan struct{}) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		select {
-		case <-release:
-			yield(picture(1024, 1024), nil)
-		case <-ctx.Done():
-			yield(imagegen.ProviderImage{}, ctx.Err())
-		}
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			select {
+			case <-release:
+				yield(picture(1024, 1024), nil)
+			case <-ctx.Done():
+				yield(imagegen.ProviderImage{}, ctx.Err())
+			}
+		}}
 }
 
 func (h *harness) load() engine.Load {
@@ -46,7 +47,7 @@ func (h *harness) unsettled(after imagegen.GenerationID, limit int) ([]imagegen.
 func TestLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		h := start(t, stuck(release), func(c *engine.Config) { c.Concurrency = 2 })
+		h := start(t, stuck(release), func(c *engine.Config) { c.Limits.Concurrency = 2 })
 		h.is.Equal(h.load(), engine.Load{Slots: 2})
 		var asked []imagegen.GenerationID
 		for range 5 {
@@ -112,7 +113,8 @@ func TestUserPage(t *testing.T) {
 				_, err := h.engine.Accounts().CreateUser(t.Context(), n, "")
 				h.is.NoErr(err)
 			}
-			for contains, want := range map[string][]string{"": all, "ann": {"Ann", "Annette", "ann", "joann"}, "ZOË": {"Zoë", "zoë"}, "x": nil} {
+			for contains, want := range map[string][]string{"": all, "ann": {"Ann", "Annette", "ann", "joann"},
+				"ZOË": {"Zoë", "zoë"}, "x": nil} {
 				for limit := 1; limit <= 8; limit++ {
 					q := imagegen.UserQuery{Limit: limit, Contains: contains}
 					var got []string

@@ -5,43 +5,74 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 // maintenance is the interval of work that is not urgent.
 const maintenance = time.Minute
 
 // maintain runs until ctx ends. Once a minute it records when keys were used, retries
-// failed removals, catches up with what other engines on the store have ended, and fails,
-// erases or forgets what has reached its age. Each step logs its
-// own failures, and hinders none of the others.
+// failed removals, catches up with what other engines on the store have ended, fails work
+// that has reached its age, and, when it is this engine's turn, erases or forgets what has.
+// Each step logs its own failures, and hinders none of the others.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
-		pause(ctx, maintenance)
+		waiting.Pause(ctx, maintenance)
 		e.flushKeyUse()
-		e.retryRemovals(ctx)
+		e.retryRemovals(ctx, turnTime)
 		e.removeEndedUploads(ctx)
-		e.endLeftCalls(ctx)
+		e.waiting.EndLeft(ctx)
 		e.failAged(ctx)
 		e.noteStoredUsers(ctx)
-		if e.cfg.Retain > 0 {
-			e.eraseAged(ctx)
+		e.tidyTrail(ctx, time.Time{})
+		for e.turn(ctx, "retention") {
+			if e.removeAged(ctx) {
+				break
+			}
 		}
-		if e.cfg.KeepFailedPrompts > 0 {
-			e.forgetAged(ctx, imagegen.StateFailed, e.cfg.KeepFailedPrompts)
-		}
-		e.forgetAged(ctx, imagegen.StateErased, imagegen.ReservationTime)
-		e.tidyTrail(ctx)
 	}
 }
 
-// tidyTrail removes rows from the audit trail that have reached their age, and writes
-// counts that are due.
-func (e *Engine) tidyTrail(ctx context.Context) {
-	var before time.Time
-	if e.cfg.TrailRetain > 0 {
-		before = e.cfg.Now().Add(-e.cfg.TrailRetain)
+// turnTime is how long an engine has a duty that one of all engines on the store carries out.
+// It is shorter than the pause of maintenance, so that a lone engine gets each turn.
+const turnTime = maintenance / 2
+
+// turn reports whether this engine has a duty for turnTime. A Store that is not a TurnTaker serves one
+// engine, or has each do all of it.
+func (e *Engine) turn(ctx context.Context, duty string) bool {
+	turns, ok := e.store.(imagegen.TurnTaker)
+	if !ok || ctx.Err() != nil {
+		return ctx.Err() == nil
 	}
+	mine, err := turns.Turn(ctx, duty, turnTime)
+	if err != nil && ctx.Err() == nil {
+		e.cfg.Log.WarnContext(ctx, "it is not known which engine has a duty", "duty", duty, "error", err)
+	}
+	return mine && err == nil
+}
+
+// removeAged erases, forgets and removes what has reached its age, for at most turnTime.
+// done: nothing is left.
+func (e *Engine) removeAged(ctx context.Context) (done bool) {
+	ctx, cancel := context.WithTimeout(ctx, turnTime)
+	defer cancel()
+	if e.cfg.Retention.Generations > 0 {
+		e.eraseAged(ctx)
+	}
+	if e.cfg.Retention.FailedPrompts > 0 {
+		e.forgetAged(ctx, imagegen.StateFailed, e.cfg.Retention.FailedPrompts)
+	}
+	e.forgetAged(ctx, imagegen.StateErased, imagegen.IdempotencyKeyLifetime)
+	if e.cfg.Retention.Trail > 0 {
+		e.tidyTrail(ctx, e.cfg.Now().Add(-e.cfg.Retention.Trail))
+	}
+	return ctx.Err() == nil
+}
+
+// tidyTrail writes counts that are due to the audit trail, and removes rows from before a
+// time; the zero time removes none.
+func (e *Engine) tidyTrail(ctx context.Context, before time.Time) {
 	t := e.Trail()
 	if t == nil {
 		return
@@ -54,7 +85,7 @@ func (e *Engine) tidyTrail(ctx context.Context) {
 // flushKeyUse records when keys were last used. A failure is only logged: the time is for
 // display.
 func (e *Engine) flushKeyUse() {
-	used := e.accounts.KeysUsed()
+	used := e.accounts.TakeUsedKeys()
 	if len(used) == 0 {
 		return
 	}

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 func called(m engine.Model, aliases ...string) engine.Model {
@@ -16,7 +16,8 @@ func called(m engine.Model, aliases ...string) engine.Model {
 	return m
 }
 
-// Models tells the aliases; an alias is taken for no model where an interface does not say so, and names one model only.
+// Models tells the aliases; an alias is taken for no model where an interface does not say so, and names one model
+// only.
 func TestAliases(t *testing.T) {
 	p := yieldImages(1, nil)
 	m, n := offered("m", p, 1), offered("n", p, 1)
@@ -69,13 +70,15 @@ func TestRefusedField(t *testing.T) {
 	}
 }
 
-// A failure that the same request would meet again is told from one that would pass.
+// A failure that the same request would meet again differs from one that would pass.
 func TestLastingFailures(t *testing.T) {
 	for class, lasting := range map[imagegen.Class]bool{imagegen.ClassRefused: true, imagegen.ClassInvalid: true,
-		imagegen.ClassUnknown: false, imagegen.ClassUnavailable: false, imagegen.ClassRateLimited: false, imagegen.ClassUnusable: false} {
+		imagegen.ClassUnknown: false, imagegen.ClassUnavailable: false, imagegen.ClassRateLimited: false,
+		imagegen.ClassUnusable: false} {
 		t.Run(class.String(), func(t *testing.T) {
 			h := start(t, yieldImages(0, &imagegen.ProviderError{Class: class}))
-			_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: h.listed()[0], Prompt: "a fox"})
+			_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: h.listed()[0],
+				Prompt: "a fox"})
 			e, ok := errors.AsType[*imagegen.Error](err)
 			h.is.True(ok)
 			h.is.Equal(e.Code, imagegen.CodeGenerationFailed)

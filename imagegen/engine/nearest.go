@@ -9,22 +9,24 @@ import (
 )
 
 // withNearest adds to the refusal of an explicit size the nearest size that is possible,
-// if there is one. It prefers a size that the model makes directly to one that must be
-// cropped.
+// if there is one, unless it is the quality that is refused. It prefers a size that the model makes directly to one
+// that must be cropped.
 func (m catalogEntry) withNearest(policy Policy, r imagegen.Record, files attached, refusal error) error {
 	e, ok := errors.AsType[*imagegen.Error](refusal)
-	if r.Size.Auto() || !ok || e.Code != imagegen.CodeInvalidRequest {
+	if r.Size.Auto() || !ok || e.Field == "quality" || e.Code != imagegen.CodeInvalidRequest {
 		return refusal
 	}
 	can := func(s imagegen.Size) bool {
 		r.Size = s
-		return s.Valid() && m.resolve(policy, &r) == nil && m.checkCapabilities(r, files) == nil && m.checkProvider(r, files) == nil
+		return s.Valid() && m.resolve(policy, &r) == nil && m.checkCapabilities(r, files) == nil &&
+			m.checkProvider(r, files) == nil
 	}
 	nearest, ok := nearestSize(r.Size, m.info.Ratios, can)
 	if !ok {
 		return refusal
 	}
-	return imagegen.InvalidField("size", "%s; the nearest size is %v", e.Message, uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.Exactly(request(r, files)) }))
+	return imagegen.InvalidField("size", "%s; the nearest size is %v", e.Message,
+		uncut(nearest, func(s imagegen.Size) bool { return can(s) && m.can.MakesExactSize(request(r, files)) }))
 }
 
 // uncut returns a size a little smaller than s that the model makes directly, since
@@ -42,7 +44,8 @@ func uncut(s imagegen.Size, exactly func(imagegen.Size) bool) imagegen.Size {
 // most. It compares the largest possible size of each shape and tier, if possible with no
 // longer edge than s. It assumes that within a tier every smaller size is possible if a
 // larger one is, and calls can about forty times for each ratio that may come nearer.
-func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Size) bool) (nearest imagegen.Size, ok bool) {
+func nearestSize(s imagegen.Size, ratios []imagegen.Ratio, can func(imagegen.Size) bool) (nearest imagegen.Size,
+	ok bool) {
 	aspects, least := []float64{s.Aspect()}, math.Inf(1)
 	for _, r := range ratios {
 		if a := r.Aspect(); a > 0 {
@@ -68,7 +71,8 @@ const shapeWeight = 10
 
 // dissimilarity is how much two sizes differ.
 func dissimilarity(s, o imagegen.Size) float64 {
-	return shapeWeight*imagegen.ShapeDistance(s.Aspect(), o.Aspect()) + math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
+	return shapeWeight*imagegen.ShapeDistance(s.Aspect(), o.Aspect()) +
+		math.Abs(math.Log(float64(s.Area())/float64(o.Area())))
 }
 
 // largestOf returns the largest possible size of a tier and an aspect. If the tier has

@@ -5,15 +5,15 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 var anySize = regexp.MustCompile(`(\d+x\d+)$`)
 
-// Whoever asks for a size that a model does not offer is told the nearest one that it does.
+// The refusal of a size that a model does not offer names the nearest one that it does.
 func TestRefusedSizeNamesTheNearest(t *testing.T) {
 	for _, c := range []struct {
 		offered       []imagegen.Tier
@@ -55,6 +55,8 @@ type upTo struct {
 	edge int
 }
 
+var _ imagegen.Checker = upTo{}
+
 func (p upTo) Check(r imagegen.ProviderRequest) error {
 	if max(r.Size.Width, r.Size.Height) > p.edge {
 		return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "too large"}
@@ -82,7 +84,8 @@ func TestNearestSizeCanBeHad(t *testing.T) {
 				cfg.Policy, cfg.Models[0].Credits = c.policy, map[imagegen.Tier]imagegen.Credits{c.offered: 1}
 			})
 			quote := func(size string) error {
-				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size), Quality: c.quality})
+				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p",
+					Size: parse(t, size), Quality: c.quality})
 				return err
 			}
 			err := quote(c.asked)
@@ -99,18 +102,20 @@ func TestNearestSizeCanBeHad(t *testing.T) {
 func TestNearestSizeNeedsNoCutting(t *testing.T) {
 	is := is.New(t)
 	p := yieldImages(1, nil)
-	p.caps = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MaxEdge: imagegen.MaxEdge, MaxPixels: imagegen.MaxEdge * imagegen.MaxEdge, MaxAspect: 4}}
+	p.caps = imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MaxEdge: imagegen.MaxEdge,
+		MaxPixels: imagegen.MaxEdge * imagegen.MaxEdge, MaxAspect: 4}}
 	h := start(t, p, func(cfg *engine.Config) {
 		cfg.Models[0].Credits = map[imagegen.Tier]imagegen.Credits{"1K": 1}
 	})
-	for asked, nearest := range map[string]string{"3000x3000": "1296x1296", "4000x3000": "1504x1120", "1000x3000": "752x2256"} {
+	for asked, nearest := range map[string]string{"3000x3000": "1296x1296", "4000x3000": "1504x1120",
+		"1000x3000": "752x2256"} {
 		_, err := h.generate(imagegen.GenerateRequest{Size: parse(t, asked)})
 		is.True(isCode(err, imagegen.ErrInvalidRequest))
 		is.Equal(anySize.FindString(err.Error()), nearest)
 	}
 }
 
-// Whoever leaves the size out is answered with ratio auto, which is always on the list.
+// A request without a size gets ratio auto, which is always on the list.
 func TestRatioAutoIsOffered(t *testing.T) {
 	is := is.New(t)
 	h := start(t, yieldImages(1, nil), func(cfg *engine.Config) { cfg.Models[0].Ratios = []imagegen.Ratio{"1:1"} })
@@ -147,19 +152,25 @@ func TestNearestSizeOfWhatIsMade(t *testing.T) {
 		can     imagegen.Capabilities
 		refused string // by what is made alone
 	}{
-		"a list":  {imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 1344, Height: 768}, {Width: 768, Height: 1344}}}, "1400x1000"},
-		"rules":   {imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 8192, MaxPixels: 2048 * 2048, MaxAspect: 4}}, "2049x2049"},
-		"several": {imagegen.Capabilities{Offers: []imagegen.Capabilities{{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}}}, {Sizes: []imagegen.Size{{Width: 2560, Height: 1440}}}}}, "1025x1025"},
+		"a list": {imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024},
+			{Width: 1344, Height: 768}, {Width: 768, Height: 1344}}}, "1400x1000"},
+		"rules": {imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 8192,
+			MaxPixels: 2048 * 2048, MaxAspect: 4}}, "2049x2049"},
+		"several": {imagegen.Capabilities{Offers: []imagegen.Capabilities{
+			{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}}},
+			{Sizes: []imagegen.Size{{Width: 2560, Height: 1440}}}}}, "1025x1025"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := yieldImages(1, nil)
 			p.caps = c.can
 			h := start(t, p, func(*engine.Config) {})
 			quote := func(size string) error {
-				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p", Size: parse(t, size)})
+				_, err := h.engine.As(alice).Quote(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "p",
+					Size: parse(t, size)})
 				return err
 			}
-			for _, asked := range []string{c.refused, "4096x4096", "8192x4608", "3000x1000", "16x16", "1344x769", "100x8000"} {
+			for _, asked := range []string{c.refused, "4096x4096", "8192x4608", "3000x1000", "16x16", "1344x769",
+				"100x8000"} {
 				is := is.New(t)
 				err := quote(asked)
 				if err == nil && asked != c.refused {

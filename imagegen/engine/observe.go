@@ -13,8 +13,8 @@ func (e *Engine) observe(ctx context.Context, kind imagegen.EventKind, r imagege
 		return
 	}
 	o := e.event(kind, r)
-	o.Failure, o.Credits, o.Duration = r.Failure, credits, e.cfg.Now().Sub(r.CreatedAt)
-	e.tell(ctx, o)
+	o.Failure, o.Credits, o.Duration = r.Failure, credits, e.Age(r.CreatedAt)
+	e.notifyObserver(ctx, o)
 }
 
 // observeWait tells Config.Observer how long a generation waited for a slot.
@@ -24,18 +24,29 @@ func (e *Engine) observeWait(ctx context.Context, r imagegen.Record, waited time
 	}
 	o := e.event(imagegen.EventWaited, r)
 	o.Duration, o.Err = waited, err
-	e.tell(ctx, o)
+	e.notifyObserver(ctx, o)
+}
+
+// lost logs and tells Config.Observer that nobody gets so many images that were made, or may have
+// been.
+func (e *Engine) lost(ctx context.Context, r imagegen.Record, images int, why error) {
+	e.cfg.Log.ErrorContext(ctx, "images are lost", "generation", r.ID, "attempt", r.Attempt, "images", images, "error",
+		brief(why))
+	o := e.event(imagegen.EventLost, r)
+	o.Count, o.Err = images, why
+	e.notifyObserver(ctx, o)
 }
 
 // event starts an event about a generation. It never contains the prompt.
 func (e *Engine) event(kind imagegen.EventKind, r imagegen.Record) imagegen.Event {
 	g := r.Generation()
 	g.Prompt = ""
-	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.catalogs.current.Load().providerNames[r.Model]}
+	return imagegen.Event{Kind: kind, User: r.User, Generation: g, Provider: e.catalogs.current.Load().
+		providerNames[r.Model]}
 }
 
-// tell calls Config.Observer, if there is one.
-func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
+// notifyObserver calls Config.Observer, if there is one.
+func (e *Engine) notifyObserver(ctx context.Context, o imagegen.Event) {
 	if e.cfg.Observer == nil {
 		return
 	}
@@ -46,12 +57,13 @@ func (e *Engine) tell(ctx context.Context, o imagegen.Event) {
 // recoverObserver logs a panic of Config.Observer: what it observes must go on.
 func (e *Engine) recoverObserver(ctx context.Context, o imagegen.Event) {
 	if p := recover(); p != nil {
-		e.cfg.Log.ErrorContext(ctx, "Config.Observer panicked", "generation", o.Generation.ID, "event", o.Kind, "panic", p)
+		e.cfg.Log.ErrorContext(ctx, "Config.Observer panicked", "generation", o.Generation.ID, "event", o.Kind, "panic",
+			p)
 	}
 }
 
 // step is something that is done for a generation, as Config.Observer sees it. The zero
-// value is a step that nobody observes: begin returns it without an observer, and end then
+// value is a step that nobody observes: beginStep returns it without an observer, and report then
 // does nothing, so that an engine nobody observes pays nothing.
 type step struct {
 	engine *Engine
@@ -60,19 +72,19 @@ type step struct {
 	began  time.Time
 }
 
-// begin tells Config.Observer that a step begins, and returns the context for everything
+// beginStep tells Config.Observer that a step begins, and returns the context for everything
 // that is done in it.
-func (e *Engine) begin(ctx context.Context, kind imagegen.EventKind, r imagegen.Record) (context.Context, step) {
+func (e *Engine) beginStep(ctx context.Context, kind imagegen.EventKind, r imagegen.Record) (context.Context, step) {
 	if e.cfg.Observer == nil {
 		return ctx, step{}
 	}
 	s := step{engine: e, event: e.event(kind, r), began: time.Now()}
-	s.ctx = s.begin(ctx)
+	s.ctx = s.announce(ctx)
 	return s.ctx, s
 }
 
-// begin returns ctx if the observer panics.
-func (s step) begin(ctx context.Context) (within context.Context) {
+// announce returns ctx if the observer panics.
+func (s step) announce(ctx context.Context) (within context.Context) {
 	defer func() {
 		if within == nil { // it panicked
 			within = ctx
@@ -87,6 +99,7 @@ func (s step) begin(ctx context.Context) (within context.Context) {
 func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 	e := a.engine
 	q := e.providerRequest(a.record, a.model)
+	q.SaveJob, q.Used = a.noteJob(q.SaveJob), a.consumed.used
 	if e.cfg.Observer == nil {
 		return q
 	}
@@ -96,24 +109,36 @@ func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 		a.mu.Unlock()
 		o := e.event(imagegen.EventAsked, a.record)
 		o.Member, o.Duration, o.Count, o.Err = member, took, images, err
-		e.tell(ctx, o)
+		e.notifyObserver(ctx, o)
 	}
 	return q
 }
 
-// attempted tells Config.Observer how the attempt ended.
-func (a *attempt) attempted(images int, err error) {
-	a.mu.Lock()
-	a.step.event.Members = a.asked
-	a.mu.Unlock()
-	a.step.end(images, err)
+// noteJob notes whether a job is saved.
+func (a *attempt) noteJob(save func(context.Context, []byte) error) func(context.Context, []byte) error {
+	a.jobSaved.Store(len(a.record.Job) > 0)
+	return func(ctx context.Context, job []byte) error {
+		err := save(ctx, job)
+		if err == nil {
+			a.jobSaved.Store(a.record.Async && len(job) > 0)
+		}
+		return err
+	}
 }
 
-// end tells Config.Observer how the step ended.
-func (s step) end(count int, err error) {
+// attempted tells Config.Observer how the attempt ended.
+func (a *attempt) attempted(images int, cost *imagegen.AttemptCost, err error) {
+	a.mu.Lock()
+	a.step.event.Members, a.step.event.Cost = a.asked, cost
+	a.mu.Unlock()
+	a.step.report(images, err)
+}
+
+// report tells Config.Observer how the step ended.
+func (s step) report(count int, err error) {
 	if s.engine == nil {
 		return
 	}
 	s.event.Count, s.event.Err, s.event.Duration = count, err, time.Since(s.began)
-	s.engine.tell(s.ctx, s.event)
+	s.engine.notifyObserver(s.ctx, s.event)
 }

@@ -36,7 +36,7 @@ func (d *diary) Observe(ctx context.Context, e imagegen.Event) {
 	defer d.mu.Unlock()
 	path, _ := ctx.Value(within{}).(string)
 	line := path + string(e.Kind)
-	switch e.Kind { // what ends a step is told within it
+	switch e.Kind { // the end of a step is reported within it
 	case imagegen.EventCharged, imagegen.EventAttempted, imagegen.EventStored, imagegen.EventClosed:
 		line = strings.TrimSuffix(path, " ")
 	}
@@ -75,8 +75,8 @@ func TestObserverOfAGeneration(t *testing.T) {
 		again, err := h.generate(imagegen.GenerateRequest{N: 2, IdempotencyKey: "k"})
 		h.is.NoErr(err)
 		h.is.True(again.Replayed)
-		h.is.Equal(cmp.Diff([]string{"waited", "charged", "accepted", "attempted asked", "attempted asked", "attempted stored",
-			"attempted", "closed", "settled", "replayed"}, d.lines), "")
+		h.is.Equal(cmp.Diff([]string{"waited", "charged", "accepted", "attempted asked", "attempted asked",
+			"attempted stored", "attempted", "closed", "settled", "replayed"}, d.lines), "")
 		for _, e := range d.events {
 			h.is.Equal(e.User, alice)
 			h.is.Equal(e.Generation.Prompt, "")
@@ -98,23 +98,25 @@ func TestObserverOfAGeneration(t *testing.T) {
 	})
 }
 
-// What is queued is told of as what is not; each attempt by itself, and its wait once.
+// Queued work is reported as synchronous work is; each attempt by itself, and its wait once.
 func TestObserverOfQueuedWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := new(diary)
 		calls := 0
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if calls++; calls == 1 {
-				yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassRateLimited})
-				return
-			}
-			yield(picture(1024, 1024), nil)
-		}}, observed(d))
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				if calls++; calls == 1 {
+					yield(imagegen.ProviderImage{}, &imagegen.ProviderError{Class: imagegen.ClassRateLimited})
+					return
+				}
+				yield(picture(1024, 1024), nil)
+			}}, observed(d))
 		r, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.NoErr(err)
 		h.ended(r.Generation.ID)
 		synctest.Wait()
-		h.is.Equal(cmp.Diff([]string{"charged", "accepted", "waited", "attempted", "attempted stored", "attempted", "closed", "settled"}, d.lines), "")
+		h.is.Equal(cmp.Diff([]string{"charged", "accepted", "waited", "attempted", "attempted stored", "attempted",
+			"closed", "settled"}, d.lines), "")
 		first := d.of(imagegen.EventAttempted)[0]
 		h.is.Equal(imagegen.EndingOf(first.Count, first.Err), imagegen.EndedRateLimited)
 	})
@@ -125,7 +127,8 @@ func TestObserverOfEndings(t *testing.T) {
 	class := func(c imagegen.Class) error { return &imagegen.ProviderError{Class: c} }
 	for want, err := range map[imagegen.Ending]error{
 		imagegen.EndedRefused: class(imagegen.ClassRefused), imagegen.EndedInvalid: class(imagegen.ClassInvalid),
-		imagegen.EndedUnusable: class(imagegen.ClassUnusable), imagegen.EndedUnavailable: class(imagegen.ClassUnavailable),
+		imagegen.EndedUnusable:    class(imagegen.ClassUnusable),
+		imagegen.EndedUnavailable: class(imagegen.ClassUnavailable),
 		imagegen.EndedRateLimited: class(imagegen.ClassRateLimited), imagegen.EndedUnknown: errors.New("no class"),
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -145,14 +148,15 @@ func TestObserverOfEndings(t *testing.T) {
 	is.Equal(imagegen.EndingOf(1, nil), imagegen.EndedOK)
 }
 
-// A drain, and who is refused a slot, are no failures of an upstream.
+// A drain, and a caller who is refused a slot, do not count as failures of an upstream.
 func TestObserverOfADrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := new(diary)
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			<-ctx.Done()
-			yield(imagegen.ProviderImage{}, ctx.Err())
-		}}, observed(d), func(c *engine.Config) { c.Concurrency, c.SlotWait = 1, time.Second })
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				<-ctx.Done()
+				yield(imagegen.ProviderImage{}, ctx.Err())
+			}}, observed(d), func(c *engine.Config) { c.Limits.Concurrency, c.Limits.SlotWait = 1, time.Second })
 		_, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.NoErr(err)
 		synctest.Wait()
@@ -169,7 +173,7 @@ func TestObserverOfADrain(t *testing.T) {
 	})
 }
 
-// panics is an observer that panics whatever it is told.
+// panics is an observer that panics at every call.
 type panics struct{}
 
 func (panics) Begin(context.Context, imagegen.Event) context.Context { panic("traces are down") }
@@ -177,7 +181,7 @@ func (panics) Observe(context.Context, imagegen.Event)               { panic("me
 
 func TestObserverThatPanicsCostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Concurrency, c.Observer = 1, panics{} })
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Limits.Concurrency, c.Observer = 1, panics{} })
 		for range 3 {
 			_, err := h.generate(imagegen.GenerateRequest{})
 			h.is.NoErr(err)
@@ -185,13 +189,15 @@ func TestObserverThatPanicsCostsNothing(t *testing.T) {
 	})
 }
 
-// Several observers are each told of all, and an ObserverFunc of what becomes of generations.
+// Several observers each hear everything, and an ObserverFunc the results of generations.
 func TestObservers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, second := new(diary), new(diary)
 		var kinds []imagegen.EventKind
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
-			c.Observer = imagegen.Observers{first, imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { kinds = append(kinds, e.Kind) }), second}
+			c.Observer = imagegen.Observers{first, imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
+				kinds = append(kinds, e.Kind)
+			}), second}
 		})
 		_, err := h.generate(imagegen.GenerateRequest{})
 		h.is.NoErr(err)

@@ -12,11 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
-// What a model does not declare is refused, by name, and costs nothing.
+// An option that a model does not declare is refused, by name, and costs nothing.
 func TestOptionsThatAModelDoesNotDeclare(t *testing.T) {
 	reference := bytesReference(pngOf(32, 32))
 	for field, q := range map[string]imagegen.GenerateRequest{
@@ -27,7 +28,8 @@ func TestOptionsThatAModelDoesNotDeclare(t *testing.T) {
 		"mask":               {References: []imagegen.Reference{reference}, Mask: reference},
 	} {
 		t.Run(field, func(t *testing.T) {
-			for _, caps := range []imagegen.Capabilities{anything, {Offers: []imagegen.Capabilities{anything, anything}}} {
+			for _, caps := range []imagegen.Capabilities{anything,
+				{Offers: []imagegen.Capabilities{anything, anything}}} {
 				is := is.New(t)
 				p := yieldImages(1, nil)
 				p.caps = caps
@@ -50,7 +52,8 @@ func TestOptionsThatAModelDoesNotDeclare(t *testing.T) {
 func TestOptionsOfSeveralProviders(t *testing.T) {
 	is := is.New(t)
 	p := yieldImages(1, nil)
-	p.caps = imagegen.Capabilities{Offers: []imagegen.Capabilities{{MaxSeed: 9}, {Transparent: true}, {Formats: []imagegen.Format{imagegen.FormatWebP}}}}
+	p.caps = imagegen.Capabilities{Offers: []imagegen.Capabilities{{MaxSeed: 9}, {Transparent: true},
+		{Formats: []imagegen.Format{imagegen.FormatWebP}}}}
 	h := start(t, p)
 	infos, err := h.engine.Models(t.Context())
 	is.NoErr(err)
@@ -59,7 +62,8 @@ func TestOptionsOfSeveralProviders(t *testing.T) {
 	is.Equal(infos[0].MaxSeed, int64(9))
 	_, err = h.generate(imagegen.GenerateRequest{Options: imagegen.Options{Seed: new(int64(9))}})
 	is.NoErr(err)
-	_, err = h.generate(imagegen.GenerateRequest{Options: imagegen.Options{Seed: new(int64(9)), Background: imagegen.BackgroundTransparent}})
+	_, err = h.generate(imagegen.GenerateRequest{Options: imagegen.Options{Seed: new(int64(9)),
+		Background: imagegen.BackgroundTransparent}})
 	is.True(isCode(err, imagegen.ErrInvalidRequest))
 	is.True(strings.Contains(err.Error(), "leave out background, or leave out seed"))
 }
@@ -92,8 +96,9 @@ func encodedAs(t *testing.T, m image.Image, as imagegen.Format) []byte {
 func TestOptionsAreDelivered(t *testing.T) {
 	size := imagegen.Size{Width: 64, Height: 64}
 	half := imagegen.Size{Width: 32, Height: 32}
-	made := map[string][]byte{"png": encodedAs(t, shining(64), imagegen.FormatPNG), "jpeg": encodedAs(t, image.NewGray(image.Rect(0, 0, 64, 64)), imagegen.FormatJPEG),
-		"webp": webpOf(64), "opaque png": encodedAs(t, image.NewGray(image.Rect(0, 0, 64, 64)), imagegen.FormatPNG)}
+	made := map[string][]byte{"png": encodedAs(t, shining(64), imagegen.FormatPNG),
+		"jpeg": encodedAs(t, image.NewGray(image.Rect(0, 0, 64, 64)), imagegen.FormatJPEG), "webp": webpOf(64),
+		"opaque png": encodedAs(t, image.NewGray(image.Rect(0, 0, 64, 64)), imagegen.FormatPNG)}
 	for name, c := range map[string]struct {
 		made string
 		size imagegen.Size
@@ -102,22 +107,33 @@ func TestOptionsAreDelivered(t *testing.T) {
 		same bool            // its bytes are the provider's
 		left color.NRGBA     // of the left half, unless they are
 	}{
-		"a PNG as it is":              {"png", size, imagegen.Options{Format: "png"}, "png", true, color.NRGBA{}},
-		"a JPEG as it is":             {"jpeg", size, imagegen.Options{Format: "jpeg"}, "jpeg", true, color.NRGBA{}},
-		"a WebP as it is":             {"webp", size, imagegen.Options{Format: "webp"}, "webp", true, color.NRGBA{}},
-		"PNG to JPEG":                 {"png", size, imagegen.Options{Format: "jpeg"}, "jpeg", false, color.NRGBA{255, 255, 255, 255}},
-		"JPEG to PNG":                 {"jpeg", size, imagegen.Options{Format: "png"}, "png", false, color.NRGBA{0, 0, 0, 255}},
-		"WebP to PNG":                 {"webp", size, imagegen.Options{Format: "png"}, "png", false, color.NRGBA{}},
-		"JPEG of a quality":           {"jpeg", size, imagegen.Options{Format: "jpeg", Compression: new(7)}, "jpeg", false, color.NRGBA{0, 0, 0, 255}},
-		"PNG to a smaller JPEG":       {"png", half, imagegen.Options{Format: "jpeg"}, "jpeg", false, color.NRGBA{255, 255, 255, 255}},
-		"opaque":                      {"png", size, imagegen.Options{Background: "opaque"}, "png", false, color.NRGBA{255, 255, 255, 255}},
-		"opaque already":              {"opaque png", size, imagegen.Options{Background: "opaque"}, "png", true, color.NRGBA{}},
-		"opaque already, as JPEG":     {"jpeg", size, imagegen.Options{Background: "opaque"}, "jpeg", true, color.NRGBA{}},
-		"transparent":                 {"png", size, imagegen.Options{Background: "transparent"}, "png", true, color.NRGBA{}},
-		"transparent and smaller":     {"png", half, imagegen.Options{Background: "transparent"}, "png", false, color.NRGBA{}},
-		"WebP that is a PNG":          {"png", size, imagegen.Options{Format: "webp"}, "", false, color.NRGBA{}},
-		"transparent PNG that is not": {"opaque png", size, imagegen.Options{Background: "transparent"}, "", false, color.NRGBA{}},
-		"transparent that is a JPEG":  {"jpeg", size, imagegen.Options{Background: "transparent"}, "", false, color.NRGBA{}},
+		"a PNG as it is":  {"png", size, imagegen.Options{Format: "png"}, "png", true, color.NRGBA{}},
+		"a JPEG as it is": {"jpeg", size, imagegen.Options{Format: "jpeg"}, "jpeg", true, color.NRGBA{}},
+		"a WebP as it is": {"webp", size, imagegen.Options{Format: "webp"}, "webp", true, color.NRGBA{}},
+		"PNG to JPEG": {"png", size, imagegen.Options{Format: "jpeg"}, "jpeg", false,
+			color.NRGBA{255, 255, 255, 255}},
+		"JPEG to PNG": {"jpeg", size, imagegen.Options{Format: "png"}, "png", false,
+			color.NRGBA{0, 0, 0, 255}},
+		"WebP to PNG": {"webp", size, imagegen.Options{Format: "png"}, "png", false, color.NRGBA{}},
+		"JPEG of a quality": {"jpeg", size, imagegen.Options{Format: "jpeg", Compression: new(7)}, "jpeg",
+			false, color.NRGBA{0, 0, 0, 255}},
+		"PNG to a smaller JPEG": {"png", half, imagegen.Options{Format: "jpeg"}, "jpeg", false,
+			color.NRGBA{255, 255, 255, 255}},
+		"opaque": {"png", size, imagegen.Options{Background: "opaque"}, "png", false,
+			color.NRGBA{255, 255, 255, 255}},
+		"opaque already": {"opaque png", size, imagegen.Options{Background: "opaque"}, "png", true,
+			color.NRGBA{}},
+		"opaque already, as JPEG": {"jpeg", size, imagegen.Options{Background: "opaque"}, "jpeg", true,
+			color.NRGBA{}},
+		"transparent": {"png", size, imagegen.Options{Background: "transparent"}, "png", true,
+			color.NRGBA{}},
+		"transparent and smaller": {"png", half, imagegen.Options{Background: "transparent"}, "png", false,
+			color.NRGBA{}},
+		"WebP that is a PNG": {"png", size, imagegen.Options{Format: "webp"}, "", false, color.NRGBA{}},
+		"transparent PNG that is not": {"opaque png", size, imagegen.Options{Background: "transparent"}, "", false,
+			color.NRGBA{}},
+		"transparent that is a JPEG": {"jpeg", size, imagegen.Options{Background: "transparent"}, "", false,
+			color.NRGBA{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, verify := range imagegen.Verifications() {
@@ -159,7 +175,8 @@ func TestCompressionOfTheProvider(t *testing.T) {
 	p := yieldBytes(made).verified(imagegen.VerifyStructure)
 	p.caps.Compression = true
 	h := start(t, p)
-	got, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64}, Options: imagegen.Options{Format: "jpeg", Compression: new(1)}})
+	got, err := h.generate(imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64},
+		Options: imagegen.Options{Format: "jpeg", Compression: new(1)}})
 	is.NoErr(err)
 	f, err := h.engine.OpenImage(t.Context(), got.Images[0].ID)
 	is.NoErr(err)
@@ -168,7 +185,7 @@ func TestCompressionOfTheProvider(t *testing.T) {
 	is.True(bytes.Equal(stored, made))
 }
 
-// A provider sees what was asked for; of an upload that is no mask nothing is kept.
+// A provider sees what was asked for; an upload that is not a mask is not kept.
 func TestProviderSeesMaskAndOptions(t *testing.T) {
 	is := is.New(t)
 	var seen imagegen.ProviderRequest
@@ -182,8 +199,9 @@ func TestProviderSeesMaskAndOptions(t *testing.T) {
 	h := start(t, p)
 	mask := bytesReference(encodedAs(t, shining(32), imagegen.FormatPNG))
 	seed := int64(3)
-	q := imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64}, References: []imagegen.Reference{bytesReference(pngOf(32, 32)), bytesReference(pngOf(16, 16))},
-		Mask: mask, Options: imagegen.Options{Seed: &seed, Background: imagegen.BackgroundAuto}}
+	q := imagegen.GenerateRequest{Size: imagegen.Size{Width: 64, Height: 64},
+		References: []imagegen.Reference{bytesReference(pngOf(32, 32)), bytesReference(pngOf(16, 16))}, Mask: mask,
+		Options: imagegen.Options{Seed: &seed, Background: imagegen.BackgroundAuto}}
 	_, err := h.generate(q)
 	is.NoErr(err)
 	seed++ // the caller's own
@@ -194,6 +212,7 @@ func TestProviderSeesMaskAndOptions(t *testing.T) {
 	q.References = q.References[1:]
 	_, err = h.generate(q)
 	is.True(isCode(err, imagegen.ErrInvalidRequest))
-	is.True(strings.Contains(err.Error(), "mask is 32 x 32 and must be as large as the first reference image, which is 16 x 16"))
+	is.True(strings.Contains(err.Error(),
+		"mask is 32 x 32 and must be as large as the first reference image, which is 16 x 16"))
 	h.audit()
 }

@@ -18,7 +18,8 @@ type lostAnswers struct {
 	lose *atomic.Bool
 }
 
-func (s lostAnswers) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+func (s lostAnswers) FinishSettled(ctx context.Context, f imagegen.Fence,
+	o imagegen.OutcomeChange) (imagegen.Record, error) {
 	r, err := s.JointStore.FinishSettled(ctx, f, o)
 	if s.lose.Load() && err == nil {
 		return imagegen.Record{}, errDoubt
@@ -51,7 +52,9 @@ func TestUnheardEndIsNotJoinedForEver(t *testing.T) {
 func TestUploadsOfWorkDoneElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := pngOf(64, 64)
-		h := start(t, slowly(time.Second), func(c *engine.Config) { c.MaxSpooled, c.Concurrency = int64(len(file))*3+1, 1 })
+		h := start(t, slowly(time.Second), func(c *engine.Config) {
+			c.Limits.MaxSpooled, c.Limits.Concurrency = int64(len(file))*3+1, 1
+		})
 		accepting := h.engine
 		h.restart() // a second engine
 		for range 5 {
@@ -59,7 +62,8 @@ func TestUploadsOfWorkDoneElsewhere(t *testing.T) {
 				_, _ = accepting.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{Prompt: "busy"}))
 			}()
 			time.Sleep(time.Millisecond)
-			r, err := accepting.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{Async: true, References: []imagegen.Reference{bytesReference(file)}}))
+			r, err := accepting.As(alice).Generate(t.Context(),
+				fox(imagegen.GenerateRequest{Async: true, References: []imagegen.Reference{bytesReference(file)}}))
 			h.is.NoErr(err)
 			h.is.Equal(h.endedFor(alice, r.ID).Status, imagegen.StatusSucceeded)
 			time.Sleep(3 * time.Minute) // of maintenance
@@ -70,13 +74,14 @@ func TestUploadsOfWorkDoneElsewhere(t *testing.T) {
 // A repetition that meets the first call only at its charge, since another engine has it, waits for that one's answer.
 func TestRepetitionOnAnotherEngineWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, slowly(10*time.Second), func(c *engine.Config) { c.Concurrency = 1 })
+		h := start(t, slowly(10*time.Second), func(c *engine.Config) { c.Limits.Concurrency = 1 })
 		busy := h.engine
 		h.restart() // a second engine
 		go func() { _, _ = busy.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{Prompt: "busy"})) }()
 		time.Sleep(5 * time.Second)
 		results, failures := make(chan imagegen.Result, 2), make(chan error, 2)
-		for _, e := range []*engine.Engine{busy, h.engine} { // the first waits for its slot for five seconds, the second begins
+		// the first waits for its slot for five seconds, the second begins
+		for _, e := range []*engine.Engine{busy, h.engine} {
 			go func() {
 				r, err := e.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{IdempotencyKey: "k"}))
 				results <- r
@@ -94,7 +99,8 @@ func TestRepetitionOnAnotherEngineWaits(t *testing.T) {
 // takenOver is a store in which another engine has settled each generation, and taken its caller for gone.
 type takenOver struct{ imagegen.JointStore }
 
-func (s takenOver) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+func (s takenOver) FinishSettled(ctx context.Context, f imagegen.Fence,
+	o imagegen.OutcomeChange) (imagegen.Record, error) {
 	o.Undelivered = true
 	r, err := s.JointStore.FinishSettled(ctx, f, o)
 	if err == nil {

@@ -17,15 +17,18 @@ const maxRetryAfter = time.Minute
 // to the queue, or it is settled with these images. An error means that the outcome is in
 // doubt or, with ErrStale, another attempt's. While it is in doubt nothing is removed, since
 // recovery decides which files belong to the record.
-func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Record, error) {
+func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imagegen.StoredImage,
+	cost *imagegen.AttemptCost, err error) (imagegen.Record, error) {
 	if release, again := e.tryAgain(r, images, err); again {
 		if release.Failed {
-			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt", r.Attempt,
-				"provider", e.catalogs.current.Load().providerNames[r.Model], "after", release.Delay.String(), "error", brief(err))
+			e.cfg.Log.WarnContext(ctx, "an attempt failed and will be made again", "generation", r.ID, "attempt",
+				r.Failures+1, "provider", e.catalogs.current.Load().providerNames[r.Model], "after",
+				release.Delay.String(), "error", brief(err))
 		}
+		release.Cost = cost
 		return e.release(ctx, r, release)
 	}
-	o := imagegen.Outcome{Images: images, At: e.now(), Undelivered: e.open.abandoned(r.ID)}
+	o := imagegen.OutcomeChange{Images: images, At: e.now(), Undelivered: e.waiting.Abandoned(r.ID), Cost: cost}
 	if len(images) == 0 {
 		o.Failure = failure(err)
 	}
@@ -44,18 +47,19 @@ func (e *Engine) outcome(ctx context.Context, r imagegen.Record, images []imageg
 	return got, nil
 }
 
-// warnUndelivered logs that fewer images came than were asked for.
+// warnUndelivered logs that fewer images came than were asked for. It counts the attempts by the failures: recovery and
+// restarts raise the number of the attempt too.
 func (e *Engine) warnUndelivered(ctx context.Context, r imagegen.Record, delivered int, why error) {
-	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Attempt,
-		"asked", r.N, "delivered", delivered, "provider", e.catalogs.current.Load().providerNames[r.Model], "error", brief(why))
+	e.cfg.Log.WarnContext(ctx, "images were not delivered", "generation", r.ID, "attempt", r.Failures+1,
+		"asked", r.N, "delivered", delivered, "provider", e.catalogs.current.Load().providerNames[r.Model], "error",
+		brief(why))
 }
 
 // concluded follows the end of a generation: it counts a refusal, wakes those who wait,
 // tells the observer and queues the thumbnails.
 func (e *Engine) concluded(ctx context.Context, r imagegen.Record) {
-	e.refusals.note(r, e.cfg.Now())
-	e.answerWaiters.tell(r.ID)
-	e.endOpenCall(r)
+	e.refusals.noteOutcome(r, time.Now())
+	e.waiting.Ended(r)
 	switch {
 	case r.State == imagegen.StateFailed && r.Cancelled():
 		e.observe(ctx, imagegen.EventCancelled, r, refunded(r))
@@ -83,26 +87,27 @@ func refunded(r imagegen.Record) imagegen.Credits {
 // service's own doing: it uses up no try, and the missing images are made later rather
 // than refunded. After a transient failure there is another try only if the attempt has made
 // no image: a partial result is settled as it is.
-func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.Release, bool) {
+func (e *Engine) tryAgain(r imagegen.Record, images []imagegen.StoredImage, err error) (imagegen.ReleaseChange, bool) {
 	if !r.Async || err == nil || len(images) >= r.N || e.tooOld(r) {
-		return imagegen.Release{}, false
+		return imagegen.ReleaseChange{}, false
 	}
 	if errors.Is(err, imagegen.ErrStopping) {
-		return imagegen.Release{}, true
+		return imagegen.ReleaseChange{}, true
 	}
 	p, ok := errors.AsType[*imagegen.ProviderError](err)
-	if len(images) > len(r.Images) || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Backoff) {
-		return imagegen.Release{}, false
+	if len(images) > len(r.Images) || !ok || !p.Class.Transient() || r.Failures >= len(e.cfg.Attempts.Backoff) {
+		return imagegen.ReleaseChange{}, false
 	}
-	return imagegen.Release{Delay: max(e.cfg.Backoff[r.Failures], min(p.RetryAfter, maxRetryAfter)), Failed: true}, true
+	return imagegen.ReleaseChange{Delay: max(e.cfg.Attempts.Backoff[r.Failures], min(p.RetryAfter, maxRetryAfter)),
+		Failed: true}, true
 }
 
-// tooOld reports whether no further attempt may begin, see Config.MaxAge.
-func (e *Engine) tooOld(r imagegen.Record) bool { return e.cfg.Now().Sub(r.CreatedAt) >= e.cfg.MaxAge }
+// tooOld reports whether no further attempt may begin, see Config.Attempts.MaxAge.
+func (e *Engine) tooOld(r imagegen.Record) bool { return e.Age(r.CreatedAt) >= e.cfg.Attempts.MaxAge }
 
 // release returns a generation to the queue and removes the images of the attempt that
 // nobody has seen.
-func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Release) (imagegen.Record, error) {
+func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.ReleaseChange) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), c)
 	if err == nil || errors.Is(err, imagegen.ErrStale) {
 		e.removeImages(ctx, r.ID, r.Attempt, files(got.Images)...)
@@ -116,10 +121,10 @@ func (e *Engine) release(ctx context.Context, r imagegen.Record, c imagegen.Rele
 func (e *Engine) stale(ctx context.Context, r, now imagegen.Record) (imagegen.Record, error) {
 	e.removeImages(ctx, r.ID, r.Attempt, files(now.Images)...)
 	if now.Terminal() {
-		e.endOpenCall(now)
+		e.waiting.Ended(now)
 		return now, nil
 	}
-	e.open.forget(r.ID)
+	e.waiting.Forget(r.ID)
 	return now, imagegen.ErrStale
 }
 

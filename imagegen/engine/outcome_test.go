@@ -10,20 +10,21 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
-// Whatever keeps images from being delivered is in the log: an attempt that is made again, and work
+// The log has what keeps images from being delivered: an attempt that is made again, and work
 // that is given up without one.
 func TestLogOfWhatWasNotDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log logbook
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			yield(imagegen.ProviderImage{}, transient(1))
-		}}, func(c *engine.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				yield(imagegen.ProviderImage{}, transient(1))
+			}}, func(c *engine.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		g, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.NoErr(err)
 		h.is.Equal(h.ended(g.ID).Status, imagegen.StatusFailed)
@@ -40,7 +41,8 @@ func TestLogOfWhatWasNotDelivered(t *testing.T) {
 		h.restart()
 		time.Sleep(25 * time.Hour)
 		synctest.Wait()
-		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(), "maximum age") &&
+		h.is.True(strings.Contains(log.String(), "images were not delivered") && strings.Contains(log.String(),
+			"maximum age") &&
 			strings.Contains(log.String(), string(g.ID)))
 	})
 }

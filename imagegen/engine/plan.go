@@ -13,21 +13,22 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine/internal/uploads"
 )
 
-// plan validates and prices a request. It is a pure function of the request and the
-// catalog. References are only counted, since they are checked when they are staged. If
-// it refuses the request, the record still says what was asked for, so that Session.refuse
+// plan validates a request. It is a pure function of the request and the
+// catalog; what it costs, Engine.price says. References are only counted, since they are checked when they are staged.
+// If it refuses the request, the record still says what was asked for, so that Session.refuse
 // can find what it repeats.
 //
 // The checks build on each other: each field alone, then ratio and tier as the policy
-// decides them, then what the provider declares, and last its method Check, which may take
+// decides them, then what the provider declares, and last its Check, if it is a Checker, which may take
 // all of that for granted. A size that the policy or the Capabilities refuse comes with the
 // nearest possible one.
 func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry, error) {
 	if err := u.Check(); err != nil {
 		return imagegen.Record{}, catalogEntry{}, err
 	}
-	r := imagegen.Record{Intent: imagegen.Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1), Size: q.Size,
-		Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Options: options(q.Options), Async: q.Async, IdempotencyKey: q.IdempotencyKey},
+	r := imagegen.Record{Intent: imagegen.Intent{User: u, Model: q.Model, Prompt: q.Prompt, N: cmp.Or(q.N, 1),
+		Size: q.Size, Quality: cmp.Or(q.Quality, imagegen.QualityAuto), Options: options(q.Options), Async: q.Async,
+		IdempotencyKey: q.IdempotencyKey},
 		Progress: imagegen.Progress{State: imagegen.StateCharging}}
 	files := attached{len(q.References), q.Mask != nil}
 	m, err := e.offered(q.Model)
@@ -36,6 +37,9 @@ func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.R
 	}
 	if err := checkFields(r, m.info, files); err != nil {
 		return r, m, err
+	}
+	if q.MaxCredits < 0 {
+		return r, m, imagegen.InvalidField("max_credits", "max_credits must be at least 1; got %d", q.MaxCredits)
 	}
 	err = m.resolve(e.cfg.Policy, &r)
 	if err == nil {
@@ -63,26 +67,28 @@ func options(o imagegen.Options) imagegen.Options {
 	return o
 }
 
-// resolve decides what a request means and what it costs: it fills in ratio, tier, price
-// and effort.
-func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) (err error) {
-	if r.Ratio, r.Tier, err = policy(r.Size, r.Quality, m.info); err != nil {
+// resolve decides what a request means: it fills in ratio, tier and effort.
+func (m catalogEntry) resolve(policy Policy, r *imagegen.Record) error {
+	c, err := policy(r.Size, r.Quality, m.info)
+	if err != nil {
 		return imagegen.ToUserError(err)
 	}
-	r.Price, r.Effort = m.info.Credits[r.Tier], m.effort(r.Quality, r.Tier)
-	return checkOffered(*r, m.info)
+	r.Ratio, r.Tier = c.Ratio, c.Tier
+	if err := checkOffered(*r, m.info); err != nil {
+		return err
+	}
+	r.Effort, err = m.effort(r.Quality, r.Tier, c.QualityChoseTier)
+	return err
 }
 
 // checkCapabilities compares a request with what the provider declares.
 func (m catalogEntry) checkCapabilities(r imagegen.Record, files attached) error {
-	return refusedByProvider(m.can.Refuses(request(r, files)))
+	return refusedByProvider(m.can.Check(request(r, files)))
 }
 
-// checkProvider asks the provider's method Check, if it has one. It follows checkCapabilities.
+// checkProvider asks the provider, if it is a Checker. It follows checkCapabilities.
 func (m catalogEntry) checkProvider(r imagegen.Record, files attached) error {
-	c, ok := m.Provider.(interface {
-		Check(imagegen.ProviderRequest) error
-	})
+	c, ok := m.Provider.(imagegen.Checker)
 	if !ok {
 		return nil
 	}
@@ -129,17 +135,20 @@ func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) err
 	case strings.TrimSpace(r.Prompt) == "":
 		return imagegen.InvalidField("prompt", "prompt is required and cannot be blank")
 	case utf8.RuneCountInString(r.Prompt) > info.MaxPrompt:
-		return imagegen.InvalidField("prompt", "prompt has %d characters; the limit is %d", utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
+		return imagegen.InvalidField("prompt", "prompt has %d characters; the limit is %d",
+			utf8.RuneCountInString(r.Prompt), info.MaxPrompt)
 	case r.N < 1 || r.N > info.MaxImages:
 		return imagegen.InvalidField("n", "n must be from 1 to %d; got %d", info.MaxImages, r.N)
 	case !r.Size.Valid():
-		return imagegen.InvalidField("size", "size must be auto or have edges from %d to %d; got %v", imagegen.MinEdge, imagegen.MaxEdge, r.Size)
+		return imagegen.InvalidField("size", "size must be auto or have edges from %d to %d; got %v", imagegen.MinEdge,
+			imagegen.MaxEdge, r.Size)
 	case !slices.Contains(imagegen.Qualities(), r.Quality):
 		return imagegen.InvalidField("quality", "quality must be one of auto, low, medium, high; got %.40q", r.Quality)
 	case files.references > 0 && info.MaxReferences == 0:
 		return imagegen.InvalidField("image", "model %.40q takes no reference images; send none", r.Model)
 	case files.references > info.MaxReferences:
-		return imagegen.InvalidField("image", "%d reference images were sent; model %.40q takes at most %d", files.references, r.Model, info.MaxReferences)
+		return imagegen.InvalidField("image", "%d reference images were sent; model %.40q takes at most %d",
+			files.references, r.Model, info.MaxReferences)
 	case r.IdempotencyKey != "" && !imagegen.ValidIdempotencyKey(r.IdempotencyKey):
 		return imagegen.Invalid("an idempotency key is 1 to 255 visible ASCII characters")
 	}
@@ -150,11 +159,14 @@ func checkFields(r imagegen.Record, info imagegen.ModelInfo, files attached) err
 func checkOffered(r imagegen.Record, info imagegen.ModelInfo) error {
 	switch {
 	case !slices.Contains(info.Tiers, r.Tier) && r.Size.Auto():
-		return imagegen.InvalidField("quality", "quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier, info.ID, info.Tiers)
+		return imagegen.InvalidField("quality", "quality %s is of tier %s; model %.40q offers %v", r.Quality, r.Tier,
+			info.ID, info.Tiers)
 	case !slices.Contains(info.Tiers, r.Tier):
-		return imagegen.InvalidField("size", "size %v with quality %s is of tier %s; model %.40q offers %v", r.Size, r.Quality, r.Tier, info.ID, info.Tiers)
+		return imagegen.InvalidField("size", "size %v with quality %s is of tier %s; model %.40q offers %v", r.Size,
+			r.Quality, r.Tier, info.ID, info.Tiers)
 	case r.Ratio != imagegen.RatioAuto && !slices.Contains(info.Ratios, r.Ratio):
-		return imagegen.InvalidField("size", "ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID, info.Ratios)
+		return imagegen.InvalidField("size", "ratio %s is not offered by model %.40q; it offers %v", r.Ratio, info.ID,
+			info.Ratios)
 	}
 	return nil
 }
@@ -166,12 +178,13 @@ func refusedByProvider(err error) error {
 	}
 	p, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok || p.Message == "" {
-		return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the model cannot honour this request", Err: err}
+		return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the model cannot honour this request",
+			Err: err}
 	}
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: p.Message, Field: p.Field, Err: p.Err}
 }
 
-// admit calls Config.Admit. Any error that is no *Error becomes ErrInternal, unless it is
+// admit calls Config.Admit. Any other error than an *Error becomes ErrInternal, unless it is
 // that of the caller's own context.
 func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest) error {
 	q.References, q.Mask = nil, nil
@@ -186,17 +199,17 @@ func (e *Engine) admit(ctx context.Context, r imagegen.Record, q imagegen.Genera
 
 // providerRequest is what a provider would see of a record, without files.
 func providerRequest(r imagegen.Record) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio, Tier: r.Tier,
-		Quality: r.Effort, Options: r.Options.Clone(), Job: slices.Clone(r.Job)}
+	return imagegen.ProviderRequest{Key: string(r.ID), Prompt: r.Prompt, N: r.N, Size: r.Size, Ratio: r.Ratio,
+		Tier: r.Tier, Quality: r.Effort, Options: r.Options.Clone(), Job: slices.Clone(r.Job)}
 }
 
-// providerFiles adds a record's files to q.
+// providerFiles adds a record's files to q, or their upright copies.
 func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) imagegen.ProviderRequest {
 	for _, f := range r.ReferenceImages() {
-		q.References = append(q.References, e.providerFile(f))
+		q.References = append(q.References, e.providerFile(r.UprightCopy(f)))
 	}
 	if f, ok := r.Mask(); ok {
-		mask := e.providerFile(f)
+		mask := e.providerFile(r.UprightCopy(f))
 		q.Mask = &mask
 	}
 	return q
@@ -204,7 +217,8 @@ func (e *Engine) providerFiles(r imagegen.Record, q imagegen.ProviderRequest) im
 
 // providerFile is a file of a record as a provider sees it: opening it verifies its bytes.
 func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: uploads.Stored{Spool: e.spool, File: f}, MediaType: f.MediaType, Size: f.Size, Width: f.Width, Height: f.Height}
+	return imagegen.ProviderReference{Reference: uploads.Stored{Spool: e.spool, File: f}, MediaType: f.MediaType,
+		Size: f.Size, Width: f.Width, Height: f.Height}
 }
 
 // providerRequest is what the provider of m is asked in an attempt.
@@ -214,7 +228,8 @@ func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.Pro
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil
 		}
-		if _, err := e.insistUpdate(ctx, r.Fence(), imagegen.SaveJob{Job: job, Upstreams: m.upstreams()}); err != nil {
+		if _, err := e.insistUpdate(ctx, r.Fence(), imagegen.SaveJobChange{Job: job,
+			Upstreams: m.upstreams()}); err != nil {
 			return fmt.Errorf("imagegen: the upstream job could not be saved: %w", err)
 		}
 		return nil

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // A model that takes no reference images is not said to take at most 0 of them.

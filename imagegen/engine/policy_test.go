@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 func TestPolicies(t *testing.T) {
@@ -41,8 +41,8 @@ func TestPolicies(t *testing.T) {
 		"quality first, small": {engine.QualityFirst, size(2048, 2048), "low", answer{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ratio, tier, err := c.policy(c.size, c.quality, info)
-			got := answer{ratio, tier, err == nil}
+			made, err := c.policy(c.size, c.quality, info)
+			got := answer{made.Ratio, made.Tier, err == nil}
 			if err != nil {
 				got = answer{}
 				is.New(t).True(errors.Is(err, imagegen.ErrInvalidRequest))

@@ -8,21 +8,27 @@ import (
 
 // Quote implements [imagegen.Service]. It does not call Config.Admit.
 func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
-	quote, err := s.Price(q)
+	quote, err := s.Price(ctx, q)
 	if err == nil {
 		quote.Balance, err = s.Balance(ctx)
 	}
 	return quote, err
 }
 
-// Price is Quote without the balance. It is a pure function of the request and the models
-// on offer.
-func (s *Session) Price(q imagegen.GenerateRequest) (imagegen.Quote, error) {
-	r, _, err := s.engine.plan(s.user, q)
+// Price is Quote without the balance.
+func (s *Session) Price(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
+	r, m, err := s.engine.plan(s.user, q)
 	if err != nil {
 		return imagegen.Quote{}, err
 	}
-	return imagegen.Quote{Model: r.Model, Ratio: r.Ratio, Tier: r.Tier, N: r.N, Price: r.Price, Credits: r.Charge().Credits}, nil
+	o, err := s.order(ctx, m, r, attached{len(q.References), q.Mask != nil})
+	if err != nil {
+		return imagegen.Quote{}, err
+	}
+	p, err := s.engine.price(ctx, m, o)
+	r.Price = p.image
+	return imagegen.Quote{Model: r.Model, Ratio: r.Ratio, Tier: r.Tier, Effort: r.Effort, N: r.N, Price: r.Price,
+		ReferenceCredits: p.reference, Credits: r.Charge().Credits}, err
 }
 
 // Usage implements [imagegen.Service].
@@ -30,14 +36,23 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 	if err := s.user.Check(); err != nil {
 		return imagegen.UsageReport{}, err
 	}
-	q, err := q.Days(s.engine.now())
+	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
+	if !ok {
+		return imagegen.UsageReport{}, &imagegen.Error{Code: imagegen.CodeNotFound,
+			Message: "this service does not sum up usage"}
+	}
+	today, err := l.Today(ctx, s.user)
+	if err != nil {
+		return imagegen.UsageReport{}, imagegen.ToUserError(err)
+	}
+	if q, err = q.WithDefaults(today); err != nil {
+		return imagegen.UsageReport{}, err
+	}
+	end, err := s.engine.lists.take(ctx, s.user, rowsOfUser) // a report has up to 10,000 short rows
 	if err != nil {
 		return imagegen.UsageReport{}, err
 	}
-	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
-	if !ok {
-		return imagegen.UsageReport{}, &imagegen.Error{Code: imagegen.CodeNotFound, Message: "this service does not sum up usage"}
-	}
+	defer end()
 	rows, err := l.Usage(ctx, s.user, q)
 	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, imagegen.ToUserError(err)
 }

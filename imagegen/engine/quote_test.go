@@ -7,18 +7,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // A quote is what Generate would make of the request and charge for it; it charges and keeps nothing.
 func TestQuote(t *testing.T) {
 	h := start(t, yieldImages(4, nil), func(c *engine.Config) {
 		c.Admit = func(context.Context, engine.Admission) error {
-			t.Error("a quote is no admission")
+			t.Error("a quote admitted nothing")
 			return nil
 		}
 	})
@@ -26,11 +26,16 @@ func TestQuote(t *testing.T) {
 		q    imagegen.GenerateRequest
 		want imagegen.Quote
 	}{
-		"defaults": {imagegen.GenerateRequest{}, imagegen.Quote{Ratio: "auto", Tier: "1K", N: 1, Price: 1, Credits: 1}},
-		"quality":  {imagegen.GenerateRequest{Quality: "medium", N: 3}, imagegen.Quote{Ratio: "auto", Tier: "2K", N: 3, Price: 2, Credits: 6}},
-		"size":     {imagegen.GenerateRequest{Size: imagegen.Size{Width: 1920, Height: 1080}, Quality: "high", N: 2}, imagegen.Quote{Ratio: "16:9", Tier: "2K", N: 2, Price: 2, Credits: 4}},
-		"more than there is": {imagegen.GenerateRequest{Size: imagegen.Size{Width: 4096, Height: 4096}, N: 4, References: make([]imagegen.Reference, 16)},
-			imagegen.Quote{Ratio: "1:1", Tier: "4K", N: 4, Price: 4, Credits: 16}},
+		"defaults": {imagegen.GenerateRequest{}, imagegen.Quote{Ratio: "auto", Tier: "1K", Effort: "auto", N: 1,
+			Price: 1, Credits: 1}},
+		"quality": {imagegen.GenerateRequest{Quality: "medium", N: 3},
+			imagegen.Quote{Ratio: "auto", Tier: "2K", Effort: "medium", N: 3,
+				Price: 2, Credits: 6}},
+		"size": {imagegen.GenerateRequest{Size: imagegen.Size{Width: 1920, Height: 1080}, Quality: "high", N: 2},
+			imagegen.Quote{Ratio: "16:9", Tier: "2K", Effort: "high", N: 2, Price: 2, Credits: 4}},
+		"more than there is": {imagegen.GenerateRequest{Size: imagegen.Size{Width: 4096, Height: 4096}, N: 4,
+			References: make([]imagegen.Reference, 16)},
+			imagegen.Quote{Ratio: "1:1", Tier: "4K", Effort: "auto", N: 4, Price: 4, Credits: 16}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.q.Model, c.q.Prompt = "m", "a fox"
@@ -47,7 +52,7 @@ func TestQuote(t *testing.T) {
 	h.audit()
 }
 
-// What Generate refuses before it charges, Quote refuses in the same words.
+// Quote refuses what Generate refuses before it charges, in the same words.
 func TestQuoteIsRefused(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
 	for name, q := range map[string]imagegen.GenerateRequest{
@@ -76,7 +81,7 @@ func TestQuoteIsRefused(t *testing.T) {
 // A reference that is quoted for is still its owner's: neither opened nor taken over.
 func TestQuoteLeavesReferences(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
-	u, err := h.engine.As(alice).Stage(t.Context(), strings.NewReader(string(pngOf(20, 20))), "fox.png")
+	u, err := h.engine.As(alice).StageReference(t.Context(), strings.NewReader(string(pngOf(20, 20))), "fox.png")
 	h.is.NoErr(err)
 	q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", References: []imagegen.Reference{u}}
 	for range 2 {
@@ -96,10 +101,10 @@ type till struct {
 
 func (t *till) Charge(_ context.Context, c imagegen.Charge) error {
 	t.asked = append(t.asked, c)
-	return imagegen.RefuseCharge("noted")
+	return imagegen.ChargeRefused("noted")
 }
 
-// Whatever is asked for, a quote is the charge, or the refusal is the same.
+// For each request the quote is the charge, or the refusal is the same.
 func TestQuoteIsTheCharge(t *testing.T) {
 	var till till
 	h := start(t, yieldImages(4, nil), func(c *engine.Config) {
@@ -111,7 +116,8 @@ func TestQuoteIsTheCharge(t *testing.T) {
 	edge := func() int { return 1 << (4 + dice.IntN(10)) }
 	quoted := 0
 	for range 10_000 {
-		q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", N: dice.IntN(6), Quality: append(imagegen.Qualities(), "", "best")[dice.IntN(6)]}
+		q := imagegen.GenerateRequest{Model: "m", Prompt: "a fox", N: dice.IntN(6),
+			Quality: append(imagegen.Qualities(), "", "best")[dice.IntN(6)]}
 		if dice.IntN(3) > 0 {
 			q.Size = imagegen.Size{Width: edge() + dice.IntN(3)*edge()/4, Height: edge() + dice.IntN(3)*edge()/4}
 		}
@@ -133,7 +139,8 @@ func TestQuoteIsTheCharge(t *testing.T) {
 			if err == nil || refused.Error() != err.Error() || len(till.asked) > 0 {
 				t.Fatalf("%+v: the quote is refused with %v, the generation with %v", q, refused, err)
 			}
-		case len(till.asked) != 1 || till.asked[0].Credits != quote.Credits || till.asked[0].N != quote.N || till.asked[0].Tier != quote.Tier:
+		case len(till.asked) != 1 || till.asked[0].Credits != quote.Credits || till.asked[0].N != quote.N ||
+			till.asked[0].Tier != quote.Tier:
 			t.Fatalf("%+v: the quote is %+v, the charge %+v, %v", q, quote, till.asked, err)
 		default:
 			quoted++

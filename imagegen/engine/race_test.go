@@ -19,19 +19,21 @@ func TestClientsRaceForCredits(t *testing.T) {
 		plays := []struct {
 			images int
 			err    error
-		}{{2, nil}, {1, nil}, {0, errors.New("no")}, {1, transient(1)}, {0, &imagegen.ProviderError{Class: imagegen.ClassRefused}}}
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			var n int
-			fmt.Sscan(r.Prompt, &n)
-			for range plays[n%len(plays)].images {
-				if !yield(picture(64, 64), nil) {
-					return
+		}{{2, nil}, {1, nil}, {0, errors.New("no")}, {1, transient(1)},
+			{0, &imagegen.ProviderError{Class: imagegen.ClassRefused}}}
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				var n int
+				fmt.Sscan(r.Prompt, &n)
+				for range plays[n%len(plays)].images {
+					if !yield(picture(64, 64), nil) {
+						return
+					}
 				}
-			}
-			if err := plays[n%len(plays)].err; err != nil {
-				yield(imagegen.ProviderImage{}, err)
-			}
-		}}, option)
+				if err := plays[n%len(plays)].err; err != nil {
+					yield(imagegen.ProviderImage{}, err)
+				}
+			}}, option)
 		granted := imagegen.Credits(clients * calls / 2 * 2 / 3) // each second call repeats the one before
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: granted})
 		h.is.NoErr(err)
@@ -44,7 +46,8 @@ func TestClientsRaceForCredits(t *testing.T) {
 			service := h.engine.As(bob)
 			for i := range calls {
 				n := c + i/2
-				q := fox(imagegen.GenerateRequest{N: 2, Prompt: fmt.Sprint(n, " foxes"), Size: imagegen.Size{Width: 64, Height: 64},
+				q := fox(imagegen.GenerateRequest{N: 2, Prompt: fmt.Sprint(n, " foxes"), Size: imagegen.Size{Width: 64,
+					Height: 64},
 					Async: n%4 == 3, IdempotencyKey: fmt.Sprint(c, "-", n)})
 				got, err := service.Generate(context.Background(), q)
 				failure, _ := errors.AsType[*imagegen.Error](err)
@@ -86,7 +89,8 @@ func TestClientsRaceForCredits(t *testing.T) {
 		h.is.NoErr(err)
 		t.Logf("spent %d of %d; %v", spent, granted, outcomes)
 		h.is.Equal(b.Credits, granted-spent)
-		for _, outcome := range []string{"queued", "replayed", "succeeded with 1", "succeeded with 2", "insufficientCredits", "generationFailed"} {
+		for _, outcome := range []string{"queued", "replayed", "succeeded with 1", "succeeded with 2",
+			"insufficientCredits", "generationFailed"} {
 			h.is.True(outcomes[outcome] > 0) // the mix was met
 		}
 		h.audit()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,26 +31,29 @@ func (e *Engine) Readiness(ctx context.Context) Readiness {
 	if err := e.storeReady(ctx); err != nil {
 		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
 	}
+	if err := e.breaker.err(); err != nil && !slices.ContainsFunc(r.Reasons, func(n imagegen.Notice) bool {
+		return n.Code == reasonOf(err)
+	}) {
+		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
+	}
 	if k, ok := e.store.(imagegen.Timekeeper); ok {
 		if leap, doubt := k.ClockInDoubt(); doubt {
 			r.Warnings = append(r.Warnings, imagegen.Notice{Code: "clock", Detail: clockDetail(leap)})
 		}
 	}
-	if w, ok := e.store.(interface {
-		Warnings(context.Context) []imagegen.Notice
-	}); ok {
+	if w, ok := e.store.(imagegen.Warner); ok {
 		r.Warnings = append(r.Warnings, w.Warnings(ctx)...)
 	}
 	if e.cfg.Warnings != nil {
 		r.Warnings = append(r.Warnings, e.cfg.Warnings(ctx)...)
 	}
-	e.readiness.note(ctx, e, r)
+	e.readiness.logChange(ctx, e, r)
 	return r
 }
 
 // reasonOf is the code of a reason, for programs.
 func reasonOf(err error) string {
-	if n, ok := errors.AsType[*imagegen.NotReady](err); ok {
+	if n, ok := errors.AsType[*imagegen.NotReadyError](err); ok {
 		return n.Code
 	}
 	switch {
@@ -65,9 +69,10 @@ func reasonOf(err error) string {
 func clockDetail(leap time.Duration) string {
 	did := fmt.Sprintf("leapt ahead by %v", leap.Round(time.Second))
 	if leap < 0 {
-		did = fmt.Sprintf("is %v behind what was written or told", -leap.Round(time.Second))
+		did = fmt.Sprintf("is %v behind what was written or shown", -leap.Round(time.Second))
 	}
-	return "the clock " + did + "; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
+	return "the clock " + did +
+		"; what ends by its age goes by the time that has passed; set the clock right or, if it is, confirm it (imagegend clock confirm)"
 }
 
 // ConfirmClock makes the Store accept the wall clock. It does nothing if the Store is not
@@ -85,9 +90,9 @@ type loggedReadiness struct {
 	codes string
 }
 
-// note logs r if its codes differ from those that were logged last: a detail that changes,
-// such as the room on a disk, is no news.
-func (n *loggedReadiness) note(ctx context.Context, e *Engine, r Readiness) {
+// logChange logs r if its codes differ from those that were logged last: a detail that changes,
+// such as the room on a disk, is not logged again.
+func (n *loggedReadiness) logChange(ctx context.Context, e *Engine, r Readiness) {
 	var codes, details []string
 	for _, reason := range r.Reasons {
 		codes, details = append(codes, "not ready: "+reason.Code), append(details, reason.Detail)

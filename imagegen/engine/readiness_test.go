@@ -26,7 +26,8 @@ func TestLeapOfTheClock(t *testing.T) {
 					if _, err := db.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 100}); err != nil {
 						t.Fatal(err)
 					}
-					c.Store, c.Ledger, c.Images, c.Spool, c.Log = db, db, db, db, slog.New(slog.NewTextHandler(log, nil))
+					c.Store, c.Ledger, c.Images, c.Spool, c.Log = db, db, db, db,
+						slog.New(slog.NewTextHandler(log, nil))
 					option(c)
 				})
 				q := imagegen.GenerateRequest{IdempotencyKey: "k"}
@@ -55,7 +56,7 @@ func TestLeapOfTheClock(t *testing.T) {
 	})
 }
 
-// Who embeds an engine can have it warn of things of its own; work is taken all the same.
+// An embedder can add warnings of its own; work is taken all the same.
 func TestFurtherWarnings(t *testing.T) {
 	h := start(t, yieldImages(1, nil), func(c *engine.Config) {
 		c.Warnings = func(context.Context) []imagegen.Notice {

@@ -13,11 +13,9 @@ import (
 // this moment may be among them. Charges whose identifier does not have the form of a generation's
 // are ignored. Reconcile changes nothing: settle a charge of a generation that has ended to
 // [imagegen.Record.Used], and any other to 0. It is for operators. [errors.ErrUnsupported]: the
-// Ledger has no method OpenCharges, see [imagegen.Ledger].
+// Ledger is not an [imagegen.ChargeLister].
 func (e *Engine) Reconcile(ctx context.Context) (strays []imagegen.Charge, err error) {
-	lister, ok := e.ledger.(interface {
-		OpenCharges(context.Context, imagegen.ChargeID, int) ([]imagegen.Charge, error)
-	})
+	lister, ok := e.ledger.(imagegen.ChargeLister)
 	if !ok {
 		return nil, fmt.Errorf("imagegen: the Ledger lists no open charges: %w", errors.ErrUnsupported)
 	}

@@ -7,17 +7,19 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
-// listing is a ledger that lists what it is told to.
+// listing is a ledger that lists the given charges.
 type listing struct {
 	imagegen.Ledger
 	open *[]imagegen.Charge
 }
+
+var _ imagegen.ChargeLister = listing{}
 
 func (l listing) OpenCharges(_ context.Context, after imagegen.ChargeID, n int) ([]imagegen.Charge, error) {
 	from := slices.IndexFunc(*l.open, func(c imagegen.Charge) bool { return c.ID > after })
@@ -27,7 +29,7 @@ func (l listing) OpenCharges(_ context.Context, after imagegen.ChargeID, n int) 
 	return (*l.open)[from:min(len(*l.open), from+n)], nil
 }
 
-// Of what a ledger holds open, that is told which no generation accounts for.
+// Reconcile returns the open charges that no generation accounts for.
 func TestReconcile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

@@ -12,22 +12,24 @@ import (
 
 // newUploads connects uploads to the spool and the ledger.
 func (e *Engine) newUploads() *uploads.Uploads {
-	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID { return e.ids.Reference(e.cfg.Now()) },
-		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.MaxSpooled})
+	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID {
+		return e.ids.Reference(e.cfg.Now())
+	},
+		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.Limits.MaxSpooled})
 }
 
-// Stage copies one reference image of the user to the spool and checks it meanwhile; at most a
+// StageReference copies one reference image of the user to the spool and checks it meanwhile; at most a
 // few hundred KiB are in memory at a time. The result is for one Generate; if there is none, call
 // [imagegen.Discard]. name identifies the image in messages. ErrInvalidRequest: the image is empty,
-// larger than MaxReferenceBytes, has more than MaxReferencePixels, or is no PNG, JPEG or WebP whose
+// larger than MaxReferenceBytes, has more than MaxReferencePixels, or is not a PNG, JPEG or WebP whose
 // header can be decoded. ErrOverloaded: there is no space, 16 images of the user or 128 of all users
-// are already arriving, or the user would exceed Config.MaxSpooled. If r fails, its error is
+// are already arriving, or the user would exceed Config.Limits.MaxSpooled. If r fails, its error is
 // returned.
 //
-// If the user cannot pay for the cheapest image, Stage checks and hashes the reference image but
+// If the user cannot pay for the cheapest image, StageReference checks and hashes the reference image but
 // does not store it. Generate then recognizes a repeated request by its idempotency key, and answers
 // any other with ErrInsufficientCredits.
-func (s *Session) Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
+func (s *Session) StageReference(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
 	return s.engine.uploads.Stage(ctx, s.user, r, name)
 }
 
@@ -57,23 +59,40 @@ func (e *Engine) removeEndedUploads(ctx context.Context) {
 	}
 }
 
-// cannotPay reports whether a user cannot pay for the cheapest image. If the ledger does
-// not answer, it says no: the charge will tell.
+// cannotPay reports whether a user cannot pay for the cheapest image.
 func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
+	return e.hasLess(ctx, u, e.cheapest())
+}
+
+// hasLess reports whether a user has fewer credits. If the ledger does not answer, it says no: the charge will tell.
+func (e *Engine) hasLess(ctx context.Context, u imagegen.UserID, credits imagegen.Credits) bool {
 	var b imagegen.Balance
 	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
 		b, err = e.ledger.Balance(ctx, u)
 		return err
 	})
-	return err == nil && b.Credits < e.cheapest() // in doubt the charge will tell
+	return err == nil && b.Credits < credits
 }
 
 // cheapest is the lowest price of an image; 0 if there are no models.
 func (e *Engine) cheapest() (least imagegen.Credits) {
-	for _, m := range e.catalogs.current.Load().listed {
-		for _, price := range m.Credits {
-			if least == 0 || price < least {
-				least = price
+	c := e.catalogs.current.Load()
+	for _, info := range c.listed {
+		if m := c.entries[info.ID]; m.Price != nil {
+			return 1 // nobody knows what it returns
+		} else if cheapest := m.cheapest(); least == 0 || cheapest < least {
+			least = cheapest
+		}
+	}
+	return least
+}
+
+// cheapest is the lowest price of an image without references.
+func (m catalogEntry) cheapest() (least imagegen.Credits) {
+	for _, l := range m.prices {
+		for _, tier := range m.info.Tiers {
+			if credits, ok := l.Credits[tier]; ok && (least == 0 || credits < least) {
+				least = credits
 			}
 		}
 	}
@@ -86,7 +105,9 @@ type ownImage struct {
 	id     imagegen.ImageID
 }
 
-// ImageID tells the record which image it was.
+var _ uploads.OfImage = ownImage{}
+
+// ImageID implements [uploads.OfImage]: the record says which image it was.
 func (o ownImage) ImageID() imagegen.ImageID { return o.id }
 
 // Open implements [imagegen.Reference].
@@ -94,34 +115,34 @@ func (o ownImage) Open(ctx context.Context) (io.ReadCloser, error) {
 	return o.engine.OpenImage(ctx, o.id)
 }
 
-// OwnImage returns one of the user's images as a reference for another generation. The record of
+// ImageAsReference returns one of the user's images as a reference for another generation. The record of
 // that generation then contains the identifier of the image. ErrNotFound: there is no such image, or
 // it belongs to somebody else.
-func (s *Session) OwnImage(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
+func (s *Session) ImageAsReference(ctx context.Context, id imagegen.ImageID) (imagegen.Reference, error) {
 	if _, _, err := findImage(ctx, id, s.Record); err != nil {
 		return nil, err
 	}
 	return ownImage{s.engine, id}, nil
 }
 
-// SentImage is a reference image of one generation, which can be a reference for another one.
-type SentImage struct {
+// SentReference is a reference image of one generation, which can be a reference for another one.
+type SentReference struct {
 	engine *Engine
 	file   imagegen.ReferenceFile
 }
 
 // Open implements [imagegen.Reference]. ErrNotFound: the file is no longer kept.
-func (i *SentImage) Open(ctx context.Context) (io.ReadCloser, error) {
+func (i *SentReference) Open(ctx context.Context) (io.ReadCloser, error) {
 	return i.engine.spool.Open(ctx, i.file.ID)
 }
 
 // MediaType returns image/png, image/jpeg or image/webp.
-func (i *SentImage) MediaType() string { return i.file.MediaType }
+func (i *SentReference) MediaType() string { return i.file.MediaType }
 
-// SentImage returns the n-th reference image of one of the user's generations, counted from 0
+// SentReference returns the n-th reference image of one of the user's generations, counted from 0
 // without the mask. The file is kept until the generation ends. ErrNotFound: it is no longer kept,
 // there is no such generation or image, or it belongs to somebody else.
-func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int) (*SentImage, error) {
+func (s *Session) SentReference(ctx context.Context, id imagegen.GenerationID, n int) (*SentReference, error) {
 	r, err := s.Record(ctx, id)
 	if err != nil {
 		return nil, err
@@ -130,7 +151,7 @@ func (s *Session) SentImage(ctx context.Context, id imagegen.GenerationID, n int
 	if n < 0 || n >= len(sent) {
 		return nil, imagegen.ErrNotFound
 	}
-	i := &SentImage{s.engine, sent[n]}
+	i := &SentReference{s.engine, sent[n]}
 	f, err := i.Open(ctx)
 	if err != nil {
 		return nil, imagegen.ToUserError(err)

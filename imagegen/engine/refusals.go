@@ -32,8 +32,8 @@ func newRefusals(most int) *refusals {
 	return &refusals{most: float64(most), users: make(map[imagegen.UserID]tally)}
 }
 
-// check returns ErrRateLimited if a user has had too many refusals.
-func (r *refusals) check(u imagegen.UserID, now time.Time) error {
+// checkUser returns ErrRateLimited if a user has had too many refusals.
+func (r *refusals) checkUser(u imagegen.UserID, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	over := r.left(u, now) - (r.most - 1)
@@ -42,11 +42,13 @@ func (r *refusals) check(u imagegen.UserID, now time.Time) error {
 	}
 	wait := time.Duration(over / r.most * float64(time.Hour))
 	return &imagegen.Error{Code: imagegen.CodeRateLimited, RetryAfter: wait,
-		Message: fmt.Sprintf("the provider refused too many of your requests; change what you ask for, and try again in %v", max(wait.Round(time.Second), time.Second))}
+		Message: fmt.Sprintf(
+			"the provider refused too many of your requests; change what you ask for, and try again in %v",
+			max(wait.Round(time.Second), time.Second))}
 }
 
-// note counts the result of a generation.
-func (r *refusals) note(g imagegen.Record, now time.Time) {
+// noteOutcome counts the result of a generation.
+func (r *refusals) noteOutcome(g imagegen.Record, now time.Time) {
 	change := 0.0
 	switch {
 	case g.Published > 0:

@@ -6,15 +6,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 var (
 	refusedOf = func(u imagegen.UserID) imagegen.Record { return failedOf(u, imagegen.ClassRefused) }
 	failedOf  = func(u imagegen.UserID, c imagegen.Class) imagegen.Record {
-		return imagegen.Record{Intent: imagegen.Intent{User: u}, Progress: imagegen.Progress{Failure: &imagegen.Failure{Class: c}}}
+		return imagegen.Record{Intent: imagegen.Intent{User: u},
+			Progress: imagegen.Progress{Failure: &imagegen.Failure{Class: c}}}
 	}
 	succeededOf = func(u imagegen.UserID) imagegen.Record {
 		return imagegen.Record{Intent: imagegen.Intent{User: u}, Progress: imagegen.Progress{Published: 1}}
@@ -27,7 +28,7 @@ func TestRefusalsCount(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	r := newRefusals(4)
 	wait := func(u imagegen.UserID) time.Duration {
-		e, _ := errors.AsType[*imagegen.Error](r.check(u, now))
+		e, _ := errors.AsType[*imagegen.Error](r.checkUser(u, now))
 		if e == nil {
 			return 0
 		}
@@ -35,37 +36,38 @@ func TestRefusalsCount(t *testing.T) {
 		return e.RetryAfter
 	}
 	for range 3 {
-		r.note(refusedOf("a"), now)
+		r.noteOutcome(refusedOf("a"), now)
 		is.Equal(wait("a"), time.Duration(0))
 	}
-	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassUnusable} {
-		r.note(failedOf("a", class), now)
+	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassRateLimited, imagegen.ClassUnavailable,
+		imagegen.ClassUnusable} {
+		r.noteOutcome(failedOf("a", class), now)
 	}
 	is.Equal(wait("a"), time.Duration(0))
-	r.note(failedOf("a", imagegen.ClassInvalid), now)
+	r.noteOutcome(failedOf("a", imagegen.ClassInvalid), now)
 	is.Equal(wait("a"), 15*time.Minute)
 	is.Equal(wait("b"), time.Duration(0))
-	r.note(succeededOf("a"), now)
+	r.noteOutcome(succeededOf("a"), now)
 	is.Equal(wait("a"), time.Duration(0))
 	for range 100 { // that were under way already
-		r.note(refusedOf("a"), now)
+		r.noteOutcome(refusedOf("a"), now)
 	}
 	is.Equal(wait("a"), 75*time.Minute)
 	now = now.Add(-time.Hour) // a clock that is set back gives nothing, and takes nothing
 	is.Equal(wait("a"), 75*time.Minute)
 	now = now.Add(2*time.Hour + 15*time.Minute)
 	is.Equal(wait("a"), time.Duration(0))
-	r.note(succeededOf("b"), now)
+	r.noteOutcome(succeededOf("b"), now)
 	is.Equal(len(r.users), 1)
 	now = now.Add(time.Hour)
-	r.note(succeededOf("a"), now)
+	r.noteOutcome(succeededOf("a"), now)
 	is.Equal(len(r.users), 0)
 
 	unbounded := newRefusals(-1)
 	for range 100 {
-		unbounded.note(refusedOf("a"), now)
+		unbounded.noteOutcome(refusedOf("a"), now)
 	}
-	is.NoErr(unbounded.check("a", now))
+	is.NoErr(unbounded.checkUser("a", now))
 	is.Equal(len(unbounded.users), 0)
 }
 
@@ -75,11 +77,11 @@ func TestRefusalsAreBounded(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	r := newRefusals(2)
 	for range 2 {
-		r.note(refusedOf("worst"), now)
+		r.noteOutcome(refusedOf("worst"), now)
 	}
 	for n := range maxTallies + 50 {
-		r.note(refusedOf(imagegen.UserID(fmt.Sprint(n))), now)
+		r.noteOutcome(refusedOf(imagegen.UserID(fmt.Sprint(n))), now)
 	}
 	is.Equal(len(r.users), maxTallies)
-	is.True(errors.Is(r.check("worst", now), imagegen.ErrRateLimited))
+	is.True(errors.Is(r.checkUser("worst", now), imagegen.ErrRateLimited))
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Whoever has only refused prompts reaches the upstream, and the disk, so often an hour; an outage does not
+// A user with nothing but refused prompts reaches the upstream, and the disk, so often an hour; an outage does not
 // count, and others notice nothing.
 func TestRefusedPromptsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		answer := error(&imagegen.ProviderError{Class: imagegen.ClassUnusable})
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			calls++
-			yield(imagegen.ProviderImage{}, answer)
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				calls++
+				yield(imagegen.ProviderImage{}, answer)
+			}})
 		h.grant(bob)
 		for range 100 { // nobody's fault
 			_, err := h.generate(imagegen.GenerateRequest{})

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -21,7 +22,7 @@ type removal func(context.Context) error
 // maxRemovals bounds the memory if a disk removes nothing any more.
 const maxRemovals = 10_000
 
-func (l *removals) add(r removal) {
+func (l *removals) addFailed(r removal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.pending) < maxRemovals {
@@ -29,8 +30,8 @@ func (l *removals) add(r removal) {
 	}
 }
 
-// take empties the list, so that removals that fail again wait for the next round.
-func (l *removals) take() []removal {
+// takeFailed empties the list, so that removals that fail again wait for the next round.
+func (l *removals) takeFailed() []removal {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	taken := l.pending
@@ -45,15 +46,20 @@ func (e *Engine) remove(ctx context.Context, r removal) error {
 	defer cancel()
 	err := r(ctx)
 	if err != nil {
-		e.removals.add(r)
+		e.removals.addFailed(r)
 	}
 	return err
 }
 
-// retryRemovals tries each failed removal once more.
-func (e *Engine) retryRemovals(ctx context.Context) {
-	for _, r := range e.removals.take() {
-		_ = e.remove(ctx, r) // it was logged when it failed first
+// retryRemovals tries each failed removal once more, for as long as most and ctx last: a storage
+// may not even answer. What is left waits for the next time.
+func (e *Engine) retryRemovals(ctx context.Context, most time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	for _, r := range e.removals.takeFailed() {
+		if ctx.Err() != nil || r(ctx) != nil { // which was logged when it failed first
+			e.removals.addFailed(r)
+		}
 	}
 }
 

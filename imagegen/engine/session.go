@@ -16,6 +16,8 @@ type Session struct {
 	user   imagegen.UserID
 	key    imagegen.KeyID
 	hash   [32]byte // of the key
+
+	accountType string // as it was when the key was looked up; "": it was not
 }
 
 var _ imagegen.Service = (*Session)(nil)
@@ -29,7 +31,7 @@ func (s *Session) KeyID() imagegen.KeyID { return s.key }
 
 // usable returns why the session's key can no longer be used; nil if it can. It is called
 // again before a replayed answer, since the body of a request may have taken an hour to
-// arrive. Whatever charges checks the key in its own commit, see [imagegen.Store].
+// arrive, and while a call waits. Whatever charges checks the key in its own commit, see [imagegen.Store].
 func (s *Session) usable(ctx context.Context) error {
 	if s.key == "" {
 		return nil
@@ -40,7 +42,20 @@ func (s *Session) usable(ctx context.Context) error {
 
 // Models implements [imagegen.Service].
 func (s *Session) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
-	return s.engine.Models(ctx)
+	accountType, _, err := s.PriceGroup(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.engine.modelsFor(ctx, s.user, accountType)
+}
+
+// Offers is Models without prices, so that no Model.Price is called: for names and what models can do.
+func (s *Session) Offers() []imagegen.ModelInfo {
+	infos := slices.Clone(s.engine.catalogs.current.Load().listed)
+	for i, info := range infos {
+		infos[i] = clone(info)
+	}
+	return infos
 }
 
 // Balance implements [imagegen.Service].
@@ -91,10 +106,17 @@ func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.P
 	case q.Limit < 1 || q.Limit > imagegen.MaxPageSize:
 		return imagegen.Page{}, imagegen.Invalid("limit must be from 1 to %d; got %d", imagegen.MaxPageSize, q.Limit)
 	case q.After != "" && !q.After.Valid():
-		return imagegen.Page{}, imagegen.Invalid("after must be a generation's id, such as the next_cursor of a page before; got %.40q", q.After)
+		return imagegen.Page{},
+			imagegen.Invalid("after must be a generation's id, such as the next_cursor of a page before; got %.40q",
+				q.After)
 	case q.Status != "" && !slices.Contains(imagegen.Statuses(), q.Status):
 		return imagegen.Page{}, imagegen.Invalid("status must be one of %v; got %.40q", imagegen.Statuses(), q.Status)
 	}
+	end, err := s.engine.lists.take(ctx, s.user, int64(q.Limit))
+	if err != nil {
+		return imagegen.Page{}, err
+	}
+	defer end()
 	records, more, err := s.engine.store.Generations(ctx, s.user, q)
 	if err != nil {
 		return imagegen.Page{}, imagegen.ToUserError(err)
@@ -118,14 +140,14 @@ func (s *Session) busy(ctx context.Context) error {
 		return nil
 	}
 	k, err := s.engine.accounts.KeyByHash(ctx, s.hash)
-	if err != nil || k.Limits.AtOnce == 0 {
+	if err != nil || k.Limits.Concurrent == 0 {
 		return err
 	}
 	use, err := l.KeyUse(ctx, s.user, s.key)
 	if err != nil {
 		return imagegen.ToUserError(err)
 	}
-	if over := k.Exceeds(use, 0); errors.Is(over, imagegen.ErrRateLimited) {
+	if over := k.CheckLimits(use, 0); errors.Is(over, imagegen.ErrRateLimited) {
 		return over
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
 )
 
 // errTakenOver leaves the outcome to recovery: a repeated write found a record that
@@ -15,17 +16,21 @@ var errTakenOver = errors.New("imagegen: recovery has taken the generation over"
 
 // charge makes the record and the charge durable: in one commit if store and ledger share
 // it, else as intent, charge and acceptance, each of which recovery can repeat or undo. An
-// error that is not Definite leaves the outcome to recovery: the caller must be told that it
+// error that is not Definite leaves the outcome to recovery: the caller must learn that it
 // is unknown.
 func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if e.joint != nil {
-		got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.joint.CreateCharged(ctx, r, e.cfg.Lease) })
+		got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) {
+			return e.joint.CreateCharged(ctx, r, e.cfg.Attempts.Lease)
+		})
 		if err == nil && !r.Async && (got.Fence() != r.Fence() || got.State != imagegen.StateProcessing) {
 			err = errTakenOver
 		}
 		return got, err
 	}
-	got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) { return e.store.Create(ctx, r, e.cfg.Lease) })
+	got, err := repeat(ctx, func(ctx context.Context) (imagegen.Record, error) {
+		return e.store.Create(ctx, r, e.cfg.Attempts.Lease)
+	})
 	if err == nil && got.Fence() != r.Fence() {
 		err = errTakenOver
 	}
@@ -44,7 +49,8 @@ func (e *Engine) charge(ctx context.Context, r imagegen.Record) (imagegen.Record
 // what could not be closed here, recovery closes.
 func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error) error {
 	voided := e.void(ctx, r)
-	if imagegen.RefusedForGood(voided) && imagegen.RefusedForGood(err) { // neither was carried out, so there is no charge to dispute
+	// neither was carried out, so there is no charge to dispute
+	if imagegen.Permanent(voided) && imagegen.Permanent(err) {
 		voided = e.abandon(ctx, r)
 	}
 	if errors.Is(err, imagegen.ErrInsufficientCredits) || errors.Is(err, imagegen.ErrChargeRefused) {
@@ -58,9 +64,10 @@ func (e *Engine) chargeRefused(ctx context.Context, r imagegen.Record, err error
 
 // acceptCharged accepts a charged record, and undoes the charge if that fails.
 func (e *Engine) acceptCharged(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
-	got, err := e.update(ctx, r.Fence(), imagegen.Accept{})
+	got, err := e.update(ctx, r.Fence(), imagegen.AcceptChange{})
 	switch {
-	case errors.Is(err, imagegen.ErrNotApplied): // charged, but not accepted: the charge is undone before the caller hears of it
+	// charged, but not accepted: the charge is undone before the caller hears of it
+	case errors.Is(err, imagegen.ErrNotApplied):
 		return got, e.chargeRefused(ctx, r, err)
 	case !errors.Is(err, imagegen.ErrStale):
 		return got, err
@@ -83,7 +90,7 @@ func (e *Engine) void(ctx context.Context, r imagegen.Record) error {
 
 // abandon deletes the intent of a record that was not charged.
 func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
-	if _, err := e.update(ctx, r.Fence(), imagegen.Abandon{}); err != nil && !errors.Is(err, imagegen.ErrStale) {
+	if _, err := e.update(ctx, r.Fence(), imagegen.AbandonChange{}); err != nil && !errors.Is(err, imagegen.ErrStale) {
 		return err
 	}
 	return nil
@@ -92,17 +99,22 @@ func (e *Engine) abandon(ctx context.Context, r imagegen.Record) error {
 // finish makes the outcome and the settlement durable: in one commit if store and ledger
 // share it, else as outcome, settlement and close. The record of the outcome comes first,
 // since recovery must be able to repeat the settlement to the same amount.
-func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outcome) (got imagegen.Record, err error) {
-	ctx, closing := e.begin(ctx, imagegen.EventClosed, r)
-	defer func() { closing.end(0, err) }()
+func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.OutcomeChange) (got imagegen.Record,
+	err error) {
+	ctx, closing := e.beginStep(ctx, imagegen.EventClosed, r)
+	defer func() { closing.report(0, err) }()
 	if !r.Async && len(o.Images) > 0 {
-		o.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+		o.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) {
+			return e.accountType(ctx, r.User)
+		})
 		if err != nil {
 			return r, err
 		}
 	}
 	if e.joint != nil {
-		return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) { return e.joint.FinishSettled(ctx, r.Fence(), o) })
+		return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) {
+			return e.joint.FinishSettled(ctx, r.Fence(), o)
+		})
 	}
 	r, err = e.insistUpdate(ctx, r.Fence(), o)
 	if err != nil || r.Terminal() {
@@ -112,7 +124,7 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 }
 
 // close settles a record whose outcome is recorded. The record alone decides what the
-// ledger is told, and nothing can take that back. So a record that breaks an invariant is
+// ledger gets, and nothing can take that back. So a record that breaks an invariant is
 // not settled.
 func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	if err := r.Check(); err != nil {
@@ -120,7 +132,7 @@ func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record,
 		return r, err
 	}
 	refusal := e.settle(ctx, r, r.Used())
-	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+	if refusal != nil && !imagegen.Permanent(refusal) {
 		return r, refusal // it stays settling; recovery repeats
 	}
 	balance, err := e.balanceToTell(ctx, r)
@@ -130,8 +142,9 @@ func (e *Engine) close(ctx context.Context, r imagegen.Record) (imagegen.Record,
 	if refusal != nil {
 		return e.dispute(ctx, r, refusal, balance)
 	}
-	got, err := e.insistUpdate(ctx, r.Fence(), imagegen.Close{Balance: balance, At: e.now()})
-	if v, broken := errors.AsType[imagegen.Violation](err); broken { // the store knows of another charge than the ledger
+	got, err := e.insistUpdate(ctx, r.Fence(), imagegen.CloseChange{Balance: balance, At: e.now()})
+	// the store knows of another charge than the ledger
+	if v, broken := errors.AsType[imagegen.Violation](err); broken {
 		return e.dispute(ctx, r, v, balance)
 	}
 	return got, err
@@ -145,9 +158,11 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	}
 	b, err := e.balance(context.WithoutCancel(ctx), r.User)
 	if err == nil {
-		b.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) { return e.accountType(ctx, r.User) })
+		b.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) {
+			return e.accountType(ctx, r.User)
+		})
 	}
-	if imagegen.RefusedForGood(err) {
+	if imagegen.Permanent(err) {
 		return nil, nil
 	}
 	return &b, err
@@ -163,7 +178,9 @@ func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 
 // insistUpdate is update for a change that nothing makes up for, see insist.
 func (e *Engine) insistUpdate(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) { return e.store.Update(ctx, f, c) })
+	return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) {
+		return e.store.Update(ctx, f, c)
+	})
 }
 
 // repeatPauses are the pauses before a call of the Store is repeated.
@@ -196,7 +213,7 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 // later, as while a database restarts: if the attempt gave up then, images that were made and
 // stored would be lost, since recovery knows only those that were shown. Once hard has ended, it
 // repeats nothing that was refused: the engine ends at once, maybe because the Store has failed for
-// good, and callers are to be told.
+// good, and callers must learn that.
 func insist[T any](ctx, hard context.Context, do func(context.Context) (T, error)) (v T, err error) {
 	var doubt error // of the first call whose outcome is unknown
 	for try := 0; ; try++ {
@@ -226,14 +243,14 @@ func mayRepeat(hard context.Context, err error, wait time.Duration) bool {
 		time.Sleep(wait)
 		return true
 	}
-	pause(hard, wait)
+	waiting.Pause(hard, wait)
 	return hard.Err() == nil
 }
 
 // finally reports whether an error says that a repetition would fail too.
 func finally(err error) bool {
 	_, broken := errors.AsType[imagegen.Violation](err)
-	return broken || imagegen.RefusedForGood(err)
+	return broken || imagegen.Permanent(err)
 }
 
 // withoutCancel returns a context that outlives the caller's, by at most 30 seconds from

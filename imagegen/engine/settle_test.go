@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // faulty is an engine whose parts fail, over a storage that does not.
@@ -29,7 +29,7 @@ func startFaulty(t *testing.T, p imagegen.Provider, change ...func(*engine.Confi
 // update changes a record behind the engine's back, as another process would.
 func (f *faulty) update(by imagegen.Fence, c imagegen.Change) {
 	_, err := f.db.Update(context.Background(), by, c)
-	if _, claim := c.(imagegen.Claim); claim && errors.Is(err, imagegen.ErrStale) {
+	if _, claim := c.(imagegen.ClaimChange); claim && errors.Is(err, imagegen.ErrStale) {
 		return // this one's own dispatcher was faster
 	}
 	f.is.NoErr(err)
@@ -60,52 +60,62 @@ func (f *faulty) settled() []imagegen.Record {
 }
 
 // Whatever step of a charge or a settlement fails, is in doubt, or is overtaken, the generation ends
-// with its charge, and the caller is told nothing that turns out to be wrong.
+// with its charge, and the caller learns nothing that turns out to be wrong.
 func TestEveryStepMayFail(t *testing.T) {
-	type told int
+	type answer int
 	const (
-		image   told = iota
-		nothing      // overloaded: nothing was charged
+		image   answer = iota
+		nothing        // overloaded: nothing was charged
 		unknown
 	)
 	const gone, failed, succeeded = imagegen.StateGone, imagegen.StateFailed, imagegen.StateSucceeded
 	none := imagegen.ErrNotApplied
 	for name, test := range map[string]struct {
 		before, after fault
-		overtake      []imagegen.Change // by another process, before the first Accept
+		overtake      []imagegen.Change // by another process, before the first AcceptChange
 		async         bool
-		told          told
+		gets          answer
 		end           imagegen.State
 	}{
-		"intent not written":                  {before: first(1, "Create", none), told: nothing, end: gone},
-		"intent in doubt":                     {after: first(1, "Create", errDoubt), end: succeeded},
-		"charge in doubt, made":               {after: first(1, "Charge", errDoubt), told: nothing, end: gone},
-		"charge in doubt, open":               {after: first(1, "Charge", errDoubt), before: first(1, "Settle", errDoubt), told: unknown, end: gone},
-		"charge in doubt for long":            {after: first(1, "Charge", errDoubt), before: first(3, "Settle", errDoubt), told: unknown, end: gone},
-		"void in doubt":                       {before: first(1, "Charge", errDoubt), after: first(1, "Settle", errDoubt), told: unknown, end: gone},
-		"intent not forgotten":                {before: failing(first(1, "Charge", errDoubt), first(1, "Abandon", none)), told: unknown, end: gone},
-		"acceptance not written":              {before: first(1, "Accept", none), told: nothing, end: gone},
-		"acceptance in doubt":                 {after: first(1, "Accept", errDoubt), end: succeeded},
-		"acceptance in doubt for long":        {before: first(4, "Accept", errDoubt), told: unknown, end: gone},
-		"acceptance in doubt, not repeatable": {after: first(1, "Accept", errDoubt), before: second("Accept", none), told: unknown, end: failed},
-		"recovery takes the intent":           {overtake: []imagegen.Change{imagegen.Recover{}}, told: nothing, end: gone},
-		"recovery takes the attempt":          {overtake: []imagegen.Change{imagegen.Accept{}, imagegen.Recover{}}, told: unknown, end: failed},
-		"another claims it":                   {overtake: []imagegen.Change{imagegen.Accept{}, imagegen.Claim{}}, async: true, end: succeeded},
-		"account type unknown":                {before: first(1, "User", errDoubt), end: succeeded},
-		"account type unread":                 {before: first(1, "User", none), end: succeeded},
-		"account type unknown for long":       {before: first(4, "User", errDoubt), told: unknown, end: failed},
-		"outcome not written":                 {before: first(1, "Outcome", none), end: succeeded},
-		"outcome in doubt, then not written":  {before: failing(first(1, "Outcome", errDoubt), first(3, "Outcome", none)), end: succeeded},
-		"outcome not written for long":        {before: first(4, "Outcome", none), told: unknown, end: failed},
-		"outcome in doubt":                    {after: first(1, "Outcome", errDoubt), end: succeeded},
-		"settlement in doubt, made":           {after: first(1, "Settle", errDoubt), told: unknown, end: succeeded},
-		"settlement in doubt, open":           {before: first(2, "Settle", errDoubt), told: unknown, end: succeeded},
-		"balance unknown":                     {before: first(1, "Balance", errDoubt), told: unknown, end: succeeded},
-		"account type of the answer unknown":  {before: second("User", errDoubt), end: succeeded},
-		"end not written":                     {before: first(1, "Close", none), end: succeeded},
-		"end not written for long":            {before: first(4, "Close", none), told: unknown, end: succeeded},
-		"end in doubt":                        {after: first(1, "Close", errDoubt), end: succeeded},
-		"recovery fails at first":             {before: failing(first(4, "Outcome", none), first(2, "Recover", errDoubt)), told: unknown, end: failed},
+		"intent not written":    {before: first(1, "Create", none), gets: nothing, end: gone},
+		"intent in doubt":       {after: first(1, "Create", errDoubt), end: succeeded},
+		"charge in doubt, made": {after: first(1, "Charge", errDoubt), gets: nothing, end: gone},
+		"charge in doubt, open": {after: first(1, "Charge", errDoubt), before: first(1, "Settle",
+			errDoubt), gets: unknown, end: gone},
+		"charge in doubt for long": {after: first(1, "Charge", errDoubt), before: first(3, "Settle",
+			errDoubt), gets: unknown, end: gone},
+		"void in doubt": {before: first(1, "Charge", errDoubt), after: first(1, "Settle",
+			errDoubt), gets: unknown, end: gone},
+		"intent not forgotten": {before: failing(first(1, "Charge", errDoubt),
+			first(1, "Abandon", none)), gets: unknown, end: gone},
+		"acceptance not written":       {before: first(1, "Accept", none), gets: nothing, end: gone},
+		"acceptance in doubt":          {after: first(1, "Accept", errDoubt), end: succeeded},
+		"acceptance in doubt for long": {before: first(4, "Accept", errDoubt), gets: unknown, end: gone},
+		"acceptance in doubt, not repeatable": {after: first(1, "Accept", errDoubt), before: second("Accept", none),
+			gets: unknown, end: failed},
+		"recovery takes the intent": {overtake: []imagegen.Change{imagegen.RecoverChange{}}, gets: nothing,
+			end: gone},
+		"recovery takes the attempt": {overtake: []imagegen.Change{imagegen.AcceptChange{},
+			imagegen.RecoverChange{}}, gets: unknown, end: failed},
+		"another claims it": {overtake: []imagegen.Change{imagegen.AcceptChange{},
+			imagegen.ClaimChange{}}, async: true, end: succeeded},
+		"account type unknown":          {before: first(1, "User", errDoubt), end: succeeded},
+		"account type unread":           {before: first(1, "User", none), end: succeeded},
+		"account type unknown for long": {before: first(4, "User", errDoubt), gets: unknown, end: failed},
+		"outcome not written":           {before: first(1, "Outcome", none), end: succeeded},
+		"outcome in doubt, then not written": {before: failing(first(1, "Outcome", errDoubt),
+			first(3, "Outcome", none)), end: succeeded},
+		"outcome not written for long":       {before: first(4, "Outcome", none), gets: unknown, end: failed},
+		"outcome in doubt":                   {after: first(1, "Outcome", errDoubt), end: succeeded},
+		"settlement in doubt, made":          {after: first(1, "Settle", errDoubt), gets: unknown, end: succeeded},
+		"settlement in doubt, open":          {before: first(2, "Settle", errDoubt), gets: unknown, end: succeeded},
+		"balance unknown":                    {before: first(1, "Balance", errDoubt), gets: unknown, end: succeeded},
+		"account type of the answer unknown": {before: second("User", errDoubt), end: succeeded},
+		"end not written":                    {before: first(1, "Close", none), end: succeeded},
+		"end not written for long":           {before: first(4, "Close", none), gets: unknown, end: succeeded},
+		"end in doubt":                       {after: first(1, "Close", errDoubt), end: succeeded},
+		"recovery fails at first": {before: failing(first(4, "Outcome", none),
+			first(2, "Recover", errDoubt)), gets: unknown, end: failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -124,7 +134,7 @@ func TestEveryStepMayFail(t *testing.T) {
 					return nil
 				})
 				result, err := f.generate(imagegen.GenerateRequest{Async: test.async})
-				switch test.told {
+				switch test.gets {
 				case image:
 					is.NoErr(err)
 					is.Equal(test.end, succeeded)
@@ -134,7 +144,7 @@ func TestEveryStepMayFail(t *testing.T) {
 				case unknown:
 					is.True(isCode(err, imagegen.ErrInternal))
 				}
-				if test.told == image && !test.async {
+				if test.gets == image && !test.async {
 					is.Equal(len(result.Generation.Images), 1)
 				}
 				rs := f.settled()
@@ -178,7 +188,7 @@ func TestHalfAnErasure(t *testing.T) {
 		result, err := f.generate(imagegen.GenerateRequest{})
 		f.is.NoErr(err)
 		f.failBefore(first(1, "RemoveImages", errDoubt))
-		f.is.True(isCode(f.engine.Erase(t.Context(), result.Generation.ID), imagegen.ErrInternal))
+		f.is.True(isCode(f.engine.Erase(t.Context(), result.Generation.ID), imagegen.ErrOverloaded))
 		_, err = f.engine.As(alice).Generation(t.Context(), result.Generation.ID)
 		f.is.True(isCode(err, imagegen.ErrNotFound)) // to its owner it is gone at once
 		f.is.True(f.keeps(result.Generation))
@@ -212,7 +222,7 @@ func (mute) Balance(context.Context, imagegen.UserID) (imagegen.Balance, error) 
 	return imagegen.Balance{}, imagegen.ErrNotApplied
 }
 
-// A caller who was charged is never told what means that nothing was: not by a cause either.
+// A caller who was charged never gets an error that means that nothing was, not even as a cause.
 func TestAnUnknownOutcomeIsNoRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Ledger = mute{c.Ledger} })

@@ -26,20 +26,20 @@ func newShares() *shares { return &shares{joining: make(map[imagegen.UserID]int)
 // noteUser notes that a user is active. With the first one, the users in the store are
 // looked at too.
 func (e *Engine) noteUser(ctx context.Context, u imagegen.UserID) {
-	if !e.cfg.FairShares {
+	if !e.cfg.Limits.FairShares {
 		return
 	}
-	switch e.shares.note(u) {
+	switch e.shares.noteUser(u) {
 	case 1:
 		e.noteStoredUsers(ctx)
 	case 2:
-		e.slots.Keep(schedule.Kept(e.cfg.Concurrency))
+		e.slots.Keep(schedule.Kept(e.cfg.Limits.Concurrency))
 	}
 }
 
-// note returns 1 for the first user, 2 for the second, and 0 for a user who changes
+// noteUser returns 1 for the first user, 2 for the second, and 0 for a user who changes
 // nothing.
-func (s *shares) note(u imagegen.UserID) int {
+func (s *shares) noteUser(u imagegen.UserID) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -56,7 +56,7 @@ func (s *shares) note(u imagegen.UserID) int {
 // noteStoredUsers notes the first two users in the store: more are not needed to know
 // that there are several.
 func (e *Engine) noteStoredUsers(ctx context.Context) {
-	if !e.cfg.FairShares || e.shares.hasSeveral() {
+	if !e.cfg.Limits.FairShares || e.shares.hasSeveral() {
 		return
 	}
 	p, err := e.accounts.UserPage(ctx, imagegen.UserQuery{Limit: 2})
@@ -96,17 +96,18 @@ func (e *Engine) joinQueue(ctx context.Context, u imagegen.UserID) (leave func()
 // is not.
 func (e *Engine) refuseQueue(ctx context.Context, u imagegen.UserID, l imagegen.QueueLength) error {
 	const retry = 10 * time.Second
-	if l.All > e.cfg.MaxQueued {
+	if l.All > e.cfg.Limits.MaxQueued {
 		return imagegen.Overloaded(retry, fmt.Errorf("imagegen: %d generations are queued", l.All-1))
 	}
-	share := max(1, e.cfg.MaxQueued/2)
+	share := max(1, e.cfg.Limits.MaxQueued/2)
 	if l.Own <= share {
 		return nil
 	}
-	if e.noteStoredUsers(ctx); !e.cfg.FairShares || !e.shares.hasSeveral() {
+	if e.noteStoredUsers(ctx); !e.cfg.Limits.FairShares || !e.shares.hasSeveral() {
 		return nil
 	}
-	return &imagegen.Error{Code: imagegen.CodeOverloaded, RetryAfter: retry, Err: fmt.Errorf("imagegen: user %s has %d generations queued", u, l.Own-1),
+	return &imagegen.Error{Code: imagegen.CodeOverloaded, RetryAfter: retry,
+		Err:     fmt.Errorf("imagegen: user %s has %d generations queued", u, l.Own-1),
 		Message: fmt.Sprintf("%d of your generations are queued, and one user can have no more; try again when some have ended", l.Own-1)}
 }
 

@@ -17,14 +17,15 @@ import (
 
 // slow is a provider that takes a time for each image.
 func slow(d time.Duration) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		select {
-		case <-time.After(d):
-			yield(picture(1024, 1024), nil)
-		case <-ctx.Done():
-			yield(imagegen.ProviderImage{}, context.Cause(ctx))
-		}
-	}}
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			select {
+			case <-time.After(d):
+				yield(picture(1024, 1024), nil)
+			case <-ctx.Done():
+				yield(imagegen.ProviderImage{}, context.Cause(ctx))
+			}
+		}}
 }
 
 // grant gives a user what they want.
@@ -65,9 +66,12 @@ func TestShares(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := start(t, slow(time.Hour), func(c *engine.Config) { c.Concurrency, c.MaxQueued, c.FairShares = 4, 20, test.fair })
+				h := start(t, slow(time.Hour), func(c *engine.Config) {
+					c.Limits = engine.Limits{Concurrency: 4, MaxQueued: 20, FairShares: test.fair}
+				})
 				for _, u := range []imagegen.UserID{alice, bob}[:test.known] {
-					h.is.NoErr(h.db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u), AccountType: imagegen.DefaultAccountType}))
+					h.is.NoErr(h.db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u),
+						AccountType: imagegen.DefaultAccountType}))
 				}
 				if test.several {
 					_, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{}))
@@ -91,10 +95,12 @@ func (h *harness) fillAndCount() [2]int {
 	return [2]int{q.Own, h.load().Running}
 }
 
-// Who comes to a service that one user has filled is served at once, and has their own half of the queue.
+// A new user of a service that another has filled is served at once, and has their own half of the queue.
 func TestRoomForWhoComesNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, slow(10*time.Second), func(c *engine.Config) { c.Concurrency, c.MaxQueued, c.FairShares = 4, 20, true })
+		h := start(t, slow(10*time.Second), func(c *engine.Config) {
+			c.Limits = engine.Limits{Concurrency: 4, MaxQueued: 20, FairShares: true}
+		})
 		h.grant(bob)
 		for _, name := range []string{"one", "two"} {
 			_, err := h.engine.Accounts().CreateUser(t.Context(), name, "")
@@ -121,12 +127,15 @@ func TestNobodyStarves(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
 			dice := rand.New(rand.NewPCG(seed, 0))
-			failing := &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-				time.Sleep(took)
-				yield(imagegen.ProviderImage{}, errors.New("no image")) // which costs the test no time
-			}}
+			failing := &scripted{caps: anything,
+				do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage,
+					error) bool) {
+					time.Sleep(took)
+					yield(imagegen.ProviderImage{}, errors.New("no image")) // which costs the test no time
+				}}
 			h := start(t, failing, func(c *engine.Config) {
-				c.Concurrency, c.MaxQueued, c.FairShares, c.SlotWait = slots, 10_000, seed%2 == 0, time.Hour
+				c.Limits = engine.Limits{Concurrency: slots, MaxQueued: 10_000, FairShares: seed%2 == 0,
+					SlotWait: time.Hour}
 			})
 			ctx, cancel := context.WithCancel(t.Context())
 			var crowd sync.WaitGroup
@@ -141,7 +150,8 @@ func TestNobodyStarves(t *testing.T) {
 				}
 				return time.Since(began), err
 			}
-			for _, greedy := range []imagegen.UserID{"greedy", "greedier"} { // each with more of both kinds than can ever be done
+			// each with more of both kinds than can ever be done
+			for _, greedy := range []imagegen.UserID{"greedy", "greedier"} {
 				h.grant(greedy)
 				for range 50 {
 					_, err := h.engine.As(greedy).Generate(ctx, fox(imagegen.GenerateRequest{Async: true}))
@@ -174,8 +184,9 @@ func TestNobodyStarves(t *testing.T) {
 				})
 			}
 			modest.Wait()
-			// Slots get free, all others are served in each kind, then the work itself is done. Who is served and asks again at
-			// once may come first once more, since the queue takes its turns as a whole; so twice is allowed. Starving takes for ever.
+			// Slots get free, all others are served in each kind, then the work itself is done. Who is served and asks
+			// again at once may come first once more, since the queue takes its turns as a whole; so twice is allowed.
+			// Starving takes for ever.
 			most := took * (1 + 2*2*(users+2)/slots + 1)
 			if worst := slices.Max(waits); worst > most {
 				t.Errorf("seed %d: somebody waited for %v, and no more than %v was due", seed, worst, most)

@@ -16,22 +16,23 @@ import (
 
 // oneByOne yields n pictures that are all different, one each second, and then err.
 func oneByOne(n int, err error) *scripted {
-	return &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		for i := range n {
-			select {
-			case <-ctx.Done():
-				yield(imagegen.ProviderImage{}, ctx.Err())
-				return
-			case <-time.After(time.Second):
+	return &scripted{caps: anything,
+		do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			for i := range n {
+				select {
+				case <-ctx.Done():
+					yield(imagegen.ProviderImage{}, ctx.Err())
+					return
+				case <-time.After(time.Second):
+				}
+				if !yield(picture(1024+i, 1024+i), nil) {
+					return
+				}
 			}
-			if !yield(picture(1024+i, 1024+i), nil) {
-				return
+			if err != nil {
+				yield(imagegen.ProviderImage{}, err)
 			}
-		}
-		if err != nil {
-			yield(imagegen.ProviderImage{}, err)
-		}
-	}}
+		}}
 }
 
 func idsOf(g imagegen.Generation) (ids []imagegen.ImageID) {
@@ -96,24 +97,24 @@ func TestImagesBeforeTheEnd(t *testing.T) {
 	})
 }
 
-// The caller of a synchronous call is told of each image, and so is who joins the call.
-func TestACallerIsTold(t *testing.T) {
+// The caller of a synchronous call hears of each image, and so does a caller who joins it.
+func TestACallerHears(t *testing.T) {
 	threeSeconds := func() imagegen.Provider { return oneByOne(3, nil) }
 	joining(t, threeSeconds, func(h *joiner) {
-		var told []imagegen.Generation
+		var heard []imagegen.Generation
 		three := func(q *imagegen.GenerateRequest) {
-			q.N, q.Shown = 3, func(g imagegen.Generation) { told = append(told, g) }
+			q.N, q.OnProgress = 3, func(g imagegen.Generation) { heard = append(heard, g) }
 		}
 		_, err := h.call(1500*time.Millisecond, three)
 		h.is.True(errors.Is(err, context.DeadlineExceeded))
-		h.is.Equal(len(told), 1)
+		h.is.Equal(len(heard), 1)
 		done := h.answers(three)
 		h.is.True(done.Replayed)
-		h.is.Equal(len(told), 3)
+		h.is.Equal(len(heard), 3)
 		for i, images := range []int{1, 1, 2} {
-			h.is.Equal(told[i].ID, done.ID)
-			h.is.Equal(told[i].Status, imagegen.StatusProcessing)
-			h.is.True(slices.Equal(idsOf(told[i]), idsOf(done.Generation)[:images]))
+			h.is.Equal(heard[i].ID, done.ID)
+			h.is.Equal(heard[i].Status, imagegen.StatusProcessing)
+			h.is.True(slices.Equal(idsOf(heard[i]), idsOf(done.Generation)[:images]))
 		}
 	})
 }
@@ -136,11 +137,13 @@ func TestNoEntryForImagesThatComeTogether(t *testing.T) {
 // An image may be about to be shown at the very moment at which the work ends: it counts once, whichever comes first.
 func TestTheEndMeetsAnImageThatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			if yield(picture(1024, 1024), nil) {
-				time.Sleep(100 * time.Millisecond) // as long as an attempt waits for the next image before it shows this one
-			}
-		}})
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				if yield(picture(1024, 1024), nil) {
+					// as long as an attempt waits for the next image before it shows this one
+					time.Sleep(100 * time.Millisecond)
+				}
+			}})
 		for n := range 50 {
 			done := h.ended(h.queued(imagegen.GenerateRequest{N: 2}).ID)
 			h.is.Equal(len(done.Images), 1)
@@ -151,7 +154,7 @@ func TestTheEndMeetsAnImageThatIsShown(t *testing.T) {
 	})
 }
 
-// What was shown is paid for and stays, whatever ends the work: a synchronous call too.
+// Shown images are paid for and stay, whatever ends the work: a synchronous call too.
 func TestShownImagesAreKeptByADrain(t *testing.T) {
 	for _, async := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -195,18 +198,18 @@ func (f *faulty) interrupted(async bool, asked, shown int) imagegen.Record {
 	r, err := f.db.CreateCharged(f.Context(), r, time.Minute)
 	f.is.NoErr(err)
 	if async {
-		f.update(r.Fence(), imagegen.Claim{})
+		f.update(r.Fence(), imagegen.ClaimChange{})
 		r.Attempt = 1
 	}
 	var images []imagegen.StoredImage
 	for range shown {
 		b := pngOf(1024, 1024)
-		i := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: 1, MediaType: "image/png", Width: 1024, Height: 1024,
-			Size: int64(len(b)), SHA256: sha256.Sum256(b), CreatedAt: time.Now()}
+		i := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: 1, MediaType: "image/png", Width: 1024,
+			Height: 1024, Size: int64(len(b)), SHA256: sha256.Sum256(b), CreatedAt: time.Now()}
 		f.is.NoErr(f.db.PutImage(f.Context(), r.ImageKey(i), readerOf(b)))
 		images = append(images, i)
 	}
-	f.update(r.Fence(), imagegen.Show{Images: images})
+	f.update(r.Fence(), imagegen.ShowChange{Images: images})
 	r, err = f.db.Generation(f.Context(), r.ID)
 	f.is.NoErr(err)
 	return r
@@ -234,7 +237,9 @@ func TestShownImagesAfterACrash(t *testing.T) {
 				r := f.settled()[0]
 				f.is.Equal(r.State, imagegen.StateSucceeded)
 				f.is.Equal(r.Published, c.want)
-				f.is.True(slices.EqualFunc(left.Images, r.Images[:c.shown], func(a, b imagegen.StoredImage) bool { return a.ID == b.ID }))
+				f.is.True(slices.EqualFunc(left.Images, r.Images[:c.shown], func(a, b imagegen.StoredImage) bool {
+					return a.ID == b.ID
+				}))
 				f.is.Equal(f.balance(), imagegen.Credits(100-c.want))
 				f.audit()
 			})

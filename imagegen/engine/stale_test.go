@@ -37,7 +37,7 @@ func (s hung) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 
 // Update gives a race between recovery and a caller the time to be lost.
 func (s hung) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	if _, ok := c.(imagegen.Abandon); ok {
+	if _, ok := c.(imagegen.AbandonChange); ok {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return s.JointStore.Update(ctx, f, c)
@@ -56,10 +56,11 @@ func (l lateSettle) Settle(ctx context.Context, id imagegen.ChargeID, used image
 
 // counting is a provider that counts its calls.
 func counting(calls *int) *scripted {
-	return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		*calls++
-		yield(picture(1024, 1024), nil)
-	}}
+	return &scripted{caps: anything,
+		do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			*calls++
+			yield(picture(1024, 1024), nil)
+		}}
 }
 
 // A repeated Create finds a record that recovery has taken over, and leaves it alone: with recovery's
@@ -91,7 +92,8 @@ func TestRepeatedCreateChargedIsOvertaken(t *testing.T) {
 		h := start(t, counting(&calls), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 		})
-		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), time.Minute, new(bool)}, time.Now().Add(time.Minute)}
+		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), time.Minute, new(bool)},
+			time.Now().Add(time.Minute)}
 		h.restart() // another host
 		_, err := h.generate(imagegen.GenerateRequest{})
 		h.is.True(isCode(err, imagegen.ErrInternal))
@@ -128,13 +130,15 @@ type slowExtend struct {
 	takes time.Duration
 }
 
-func (s slowExtend) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+func (s slowExtend) Extend(ctx context.Context, lease time.Duration,
+	fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	lost, err := s.JointStore.Extend(ctx, lease, fences...)
 	time.Sleep(s.takes)
 	return lost, err
 }
 
-func (s slowExtend) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
+func (s slowExtend) CreateCharged(ctx context.Context, r imagegen.Record,
+	lease time.Duration) (imagegen.Record, error) {
 	time.Sleep(s.takes)
 	return s.JointStore.CreateCharged(ctx, r, lease)
 }
@@ -143,14 +147,15 @@ func (s slowExtend) CreateCharged(ctx context.Context, r imagegen.Record, lease 
 func TestLeaseOfWhatIsYetToBeRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const takes = 4 * time.Millisecond
-		h := start(t, &scripted{caps: anything, do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			select {
-			case <-ctx.Done():
-				yield(imagegen.ProviderImage{}, context.Cause(ctx))
-			case <-time.After(time.Second):
-				yield(picture(1024, 1024), nil)
-			}
-		}}, func(c *engine.Config) {
+		h := start(t, &scripted{caps: anything,
+			do: func(ctx context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				select {
+				case <-ctx.Done():
+					yield(imagegen.ProviderImage{}, context.Cause(ctx))
+				case <-time.After(time.Second):
+					yield(picture(1024, 1024), nil)
+				}
+			}}, func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			c.Store = slowExtend{c.Store.(imagegen.JointStore), takes}
 		})

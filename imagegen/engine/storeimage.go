@@ -3,17 +3,16 @@ package engine
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/stream"
+	"github.com/imagegend/imagegend/imagegen/engine/internal/waiting"
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
-
-// maxImageBytes bounds the bytes that are read of one image of a provider.
-const maxImageBytes = 256 << 20
 
 // badImageError says that an image counts as not delivered, through its own fault. The
 // provider may still yield others.
@@ -22,34 +21,50 @@ type badImageError struct{ err error }
 func (e *badImageError) Error() string { return "imagegen: an image was not usable: " + e.err.Error() }
 func (e *badImageError) Unwrap() error { return e.err }
 
-// storeImage checks one image of the provider and stores it. An image that can be
-// delivered as it comes is read once: its structure is checked while it is hashed and
-// written. Any other image is received first and then decoded. After a *badImageError the
-// attempt goes on with the next image; any other error ends it.
-func (a *attempt) storeImage(ctx context.Context, from imagegen.ProviderImage) (err error) {
-	ctx, storing := a.engine.begin(ctx, imagegen.EventStored, a.record)
-	defer func() { storing.end(1, err) }()
+// receiveImage receives one image of the provider, checks it, and converts it if it is not as asked for.
+// The structure of an image that can be delivered as it comes is checked while it is received; any
+// other image is received first and then decoded. After a *badImageError the attempt goes on with
+// the next image; any other error ends it.
+func (a *attempt) receiveImage(ctx context.Context, from imagegen.ProviderImage) (d deliverable, err error) {
 	if from.Body == nil {
-		return &badImageError{errors.New("it has no body")}
+		return d, &badImageError{errors.New("it has no body")}
 	}
 	header, image, err := a.header(&stream.Body{Ctx: ctx, R: from.Body})
 	if err != nil {
-		return err
+		return d, err
 	}
-	t := a.target()
-	if t.Matches(header) && a.model.verification() == imagegen.VerifyStructure {
-		return a.put(ctx, verifyOnWrite(header, image))
+	t, e := a.target(), a.engine
+	if t.Matches(header) && a.model.verification() == imagegen.VerifyStructure && !t.Strip && !header.Late {
+		whole := header.Whole(image)
+		raw, err := a.receive(ctx, whole, e.unstored)
+		return deliverable{header.MediaType, header.Size, asItCame(whole.Notes()), raw}, err
 	}
-	raw, err := a.engine.receive(ctx, image)
+	raw, err := a.receive(ctx, image, e.undecoded)
 	if err != nil {
-		return err
+		return d, err
 	}
 	defer raw.discard()
-	decoded, err := a.engine.decode(ctx, raw, header, t)
-	if err != nil {
-		return err
+	for {
+		d, err := a.fit(ctx, raw, t)
+		if _, bad := errors.AsType[*badImageError](err); bad {
+			a.took(-1)
+		}
+		if _, failed := errors.AsType[*spoolError](err); !failed || ctx.Err() != nil ||
+			errors.Is(err, imagegen.ErrNotFound) {
+			return d, err
+		}
+		e.cfg.Log.WarnContext(ctx, "an image that was made is read again", "generation", a.record.ID, "error", err)
+		waiting.Pause(ctx, probeEvery)
 	}
-	return a.put(ctx, decoded)
+}
+
+// receive is [Engine.receive] of an image of the provider. From then on it counts as made.
+func (a *attempt) receive(ctx context.Context, image io.Reader, m memory) (*received, error) {
+	r, err := a.engine.receive(ctx, image, m)
+	if err == nil {
+		a.took(1)
+	}
+	return r, err
 }
 
 // header reads the header of an image and compares it with what was asked for. It returns
@@ -59,68 +74,83 @@ func (a *attempt) header(r io.Reader) (picture.Header, io.Reader, error) {
 	if err != nil {
 		return picture.Header{}, nil, &badImageError{err}
 	}
+	if header.Late { // fit compares it
+		return header, image, nil
+	}
 	if err := a.lacks(header); err != nil {
 		return picture.Header{}, nil, &badImageError{err}
 	}
 	return header, image, nil
 }
 
-// deliverable is an image whose header matches what was asked for.
+// deliverable is an image as it is delivered. It is to be discarded.
 type deliverable struct {
 	mediaType  string
 	size       imagegen.Size
-	open       func(context.Context) (io.ReadCloser, error) // once
-	unverified bool                                         // by anybody yet: what is wrong with it shows while it is stored
+	provenance imagegen.Provenance
+	*received
 }
 
-// verifyOnWrite delivers an image whose structure is checked while it is stored: if it is
-// broken, storing it fails.
-func verifyOnWrite(h picture.Header, r io.Reader) deliverable {
-	open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(h.Whole(r)), nil }
-	return deliverable{h.MediaType, h.Size, open, true}
+// putImage calls the ImageStore, and turns a panic into an error.
+func (e *Engine) putImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("imagegen: storing an image: panic: %v", v)
+		}
+	}()
+	return e.images.PutImage(ctx, k, r)
 }
 
-// put writes an image to the ImageStore and counts it.
-func (a *attempt) put(ctx context.Context, i deliverable) error {
+// errNotRead is the error of an ImageStore that did not store all of an image.
+var errNotRead = errors.New("imagegen: the ImageStore did not read an image to its end")
+
+// put stores an image once.
+func (e *Engine) put(ctx context.Context, k imagegen.ImageKey, d deliverable) error {
+	done := make(chan struct{})
+	defer close(done)
+	go e.breaker.watch(e, done)
+	from := d.newReader(ctx)
+	defer from.Close()
+	in := &stream.Meter{R: from, Most: maxImageBytes}
+	if err := e.putImage(ctx, k, in); err != nil || in.Err != nil {
+		return cmp.Or(in.Err, err)
+	}
+	if in.N != d.received.size {
+		return errNotRead
+	}
+	e.breaker.worked(e)
+	return nil
+}
+
+// store stores an image, however often that takes: an image that was made is not thrown away. It
+// gives up when ctx ends: the attempt has reached its time limit, lost its lease, or the engine
+// stops.
+func (a *attempt) store(ctx context.Context, d deliverable) error {
 	e := a.engine
-	stored := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: i.mediaType,
-		Width: i.size.Width, Height: i.size.Height, CreatedAt: e.now()}
-	r, err := i.open(ctx)
-	if err != nil {
-		return storageError(err)
+	i := imagegen.StoredImage{ID: imagegen.NewImageID(a.record.ID), Attempt: a.record.Attempt, MediaType: d.mediaType,
+		Width: d.size.Width, Height: d.size.Height, Size: d.received.size, SHA256: d.sha256, CreatedAt: e.now(),
+		Provenance: d.provenance}
+	for try, began := 0, time.Now(); ; try++ {
+		err := e.put(ctx, a.record.ImageKey(i), d)
+		if err == nil {
+			a.addImage(i)
+			return nil
+		}
+		a.leftFile() // an ImageStore may have kept something although it failed
+		d.makeRoom(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case try == 0:
+			e.breaker.trip(e, err, i.Size)
+		default: // a probe was stored, and this image was not: either may be the rule
+			e.breaker.suspect(e, began)
+			waiting.Pause(ctx, min(time.Duration(try), 2)*probeEvery)
+		}
+		if !e.breaker.wait(ctx) {
+			return &imagegen.ProviderError{Class: imagegen.ClassStorage, Message: "an image could not be stored",
+				Err: err}
+		}
 	}
-	defer r.Close()
-	in := &stream.Meter{R: r, Most: maxImageBytes, Hash: sha256.New()}
-	if err := storeError(in, e.images.PutImage(ctx, a.record.ImageKey(stored), in), i.unverified); err != nil {
-		a.orphaned = true // an ImageStore may have kept something although it failed
-		return err
-	}
-	stored.Size, stored.SHA256 = in.N, in.Sum()
-	a.add(stored)
-	return nil
-}
-
-// storeError is the result of storing an image, whatever an ImageStore made of a reader
-// that failed. If the image had not been verified before and could not be read, that is
-// the image's fault and not the store's.
-func storeError(m *stream.Meter, err error, unread bool) error {
-	switch {
-	case m.Over:
-		return &badImageError{stream.ErrTooLarge}
-	case m.Err != nil && unread:
-		return &badImageError{m.Err}
-	case m.Err != nil || err != nil:
-		return storageError(cmp.Or(m.Err, err))
-	case !m.Ended:
-		return storageError(errors.New("the ImageStore did not read it to its end"))
-	}
-	return nil
-}
-
-// storageError is an error of this service's own storage: nothing was delivered, and
-// another attempt may work.
-func storageError(err error) error {
-	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "an image could not be stored", Err: err}
 }
 
 // usualQuality is the quality of a JPEG that the engine writes if the request names none.
@@ -129,7 +159,8 @@ const usualQuality = 95
 // target is what was asked for.
 func (a *attempt) target() picture.Target {
 	o := a.record.Options
-	t := picture.Target{Size: a.record.Size, Format: o.Format, Quality: usualQuality, Opaque: o.Background == imagegen.BackgroundOpaque}
+	t := picture.Target{Size: a.record.Size, Format: o.Format, Quality: usualQuality,
+		Opaque: o.Background == imagegen.BackgroundOpaque, Strip: a.model.strips()}
 	if o.Compression != nil {
 		t.Quality, t.Rewrite = max(1, *o.Compression), !a.model.can.Compression
 	}
@@ -146,7 +177,10 @@ func (a *attempt) lacks(h picture.Header) error {
 		return err
 	}
 	t := a.target()
-	switch {
+	least, most := extremes(a.model.info.Ratios)
+	switch aspect := h.Size.Aspect(); {
+	case t.Size.Auto() && most > 0 && (aspect > most*looseSlack || aspect < least/looseSlack):
+		return fmt.Errorf("it is %v, which is narrower than any ratio of the model", h.Size)
 	case a.record.Options.Background == imagegen.BackgroundTransparent && !h.Alpha:
 		return errors.New("it has no alpha channel, but a transparent background was asked for")
 	case t.Format == imagegen.FormatWebP && !t.MatchesExceptPixels(h):

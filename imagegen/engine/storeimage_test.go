@@ -16,11 +16,11 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"github.com/matryer/is"
 	"golang.org/x/image/webp"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 var noises sync.Map // edge → bytes: the race detector makes encoding slow
@@ -48,13 +48,14 @@ func (p *scripted) verified(v imagegen.Verification) *scripted {
 
 // yieldBytes yields images of these bytes.
 func yieldBytes(images ...[]byte) *scripted {
-	return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		for _, b := range images {
-			if !yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil) {
-				return
+	return &scripted{caps: anything,
+		do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			for _, b := range images {
+				if !yield(imagegen.ProviderImage{Body: bytes.NewReader(b)}, nil) {
+					return
+				}
 			}
-		}
-	}}
+		}}
 }
 
 // sloppyImages is an ImageStore that does not keep to its contract.
@@ -177,7 +178,7 @@ func TestASpoolThatPanics(t *testing.T) {
 	}
 }
 
-// What the model says of verification counts more than what its provider says.
+// The verification of the model counts more than that of its provider.
 func TestVerificationOfTheModel(t *testing.T) {
 	for v, want := range map[imagegen.Verification]int{"": 0, imagegen.VerifyStructure: 1} {
 		synctest.Test(t, func(t *testing.T) {

@@ -7,14 +7,15 @@ import (
 	"fmt"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
 	"github.com/imagegend/imagegend/imagegen/engine/internal/thumbnails"
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 // newThumbnails connects the maker of thumbnails to the stores and to the decoding
 // budget.
 func (e *Engine) newThumbnails() *thumbnails.Maker {
-	return thumbnails.New(thumbnails.Config{Store: e.store, Images: e.images, Decoding: e.decoding, Budget: decodeBudget, Room: e.storeReady, Log: e.cfg.Log,
+	return thumbnails.New(thumbnails.Config{Store: e.store, Images: e.images, Decoding: e.decoding,
+		Budget: decodeBudget, Room: e.storeReady, Log: e.cfg.Log,
 		Remove: func(ctx context.Context, k imagegen.ImageKey) { e.removeImages(ctx, k.Generation, k.Attempt) }})
 }
 
@@ -39,8 +40,8 @@ func (s *Session) OpenThumbnail(ctx context.Context, id imagegen.ImageID) (*imag
 	if err != nil {
 		return nil, imagegen.Internal(fmt.Errorf("imagegen: the thumbnail of image %s: %w", id, err))
 	}
-	return &imagegen.ImageFile{ReadSeekCloser: nopCloser{bytes.NewReader(b)}, ID: id, MediaType: mediaType, Size: int64(len(b)),
-		ETag: fmt.Sprintf("%x", sha256.Sum256(b)), CreatedAt: i.CreatedAt}, nil
+	return &imagegen.ImageFile{ReadSeekCloser: nopCloser{bytes.NewReader(b)}, ID: id, MediaType: mediaType,
+		Size: int64(len(b)), ETag: fmt.Sprintf("%x", sha256.Sum256(b)), CreatedAt: i.CreatedAt}, nil
 }
 
 // nopCloser is bytes that need no closing.

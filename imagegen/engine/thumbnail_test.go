@@ -15,19 +15,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 func withThumbnails(c *engine.Config) { c.Thumbnails = true }
 
 // yields is a provider of one image.
 func yields(b []byte) *scripted {
-	return &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-		yield(imagegen.ProviderImage{Body: readerOf(b)}, nil)
-	}}
+	return &scripted{caps: anything,
+		do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+			yield(imagegen.ProviderImage{Body: readerOf(b)}, nil)
+		}}
 }
 
 // one has one image made for alice and returns it.
@@ -90,11 +91,16 @@ func TestThumbnail(t *testing.T) {
 		from, to  imagegen.Size
 		mediaType string
 	}{
-		"square":      {pngOf(1024, 1024), imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 320, Height: 320}, "image/jpeg"},
-		"wide":        {pngOf(1536, 1024), imagegen.Size{Width: 1536, Height: 1024}, imagegen.Size{Width: 320, Height: 213}, "image/jpeg"},
-		"high":        {pngOf(512, 1024), imagegen.Size{Width: 512, Height: 1024}, imagegen.Size{Width: 160, Height: 320}, "image/jpeg"},
-		"small":       {pngOf(64, 32), imagegen.Size{Width: 64, Height: 32}, imagegen.Size{Width: 64, Height: 32}, "image/jpeg"},
-		"transparent": {glass(640, 640), imagegen.Size{Width: 640, Height: 640}, imagegen.Size{Width: 320, Height: 320}, "image/png"},
+		"square": {pngOf(1024, 1024), imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 320,
+			Height: 320}, "image/jpeg"},
+		"wide": {pngOf(1536, 1024), imagegen.Size{Width: 1536, Height: 1024}, imagegen.Size{Width: 320,
+			Height: 213}, "image/jpeg"},
+		"high": {pngOf(512, 1024), imagegen.Size{Width: 512, Height: 1024}, imagegen.Size{Width: 160,
+			Height: 320}, "image/jpeg"},
+		"small": {pngOf(64, 32), imagegen.Size{Width: 64, Height: 32}, imagegen.Size{Width: 64, Height: 32},
+			"image/jpeg"},
+		"transparent": {glass(640, 640), imagegen.Size{Width: 640, Height: 640}, imagegen.Size{Width: 320, Height: 320},
+			"image/png"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := start(t, yields(test.bytes), withThumbnails)
@@ -146,7 +152,8 @@ func TestThumbnailsAreTheOwners(t *testing.T) {
 	h.is.NoErr(open(alice, i.ID))
 	h.is.Equal(open(bob, i.ID), open(alice, "image_none"))
 	unknown := i.ID[:len(i.ID)-1] + "_"
-	for u, id := range map[imagegen.UserID]imagegen.ImageID{bob: i.ID, "": i.ID, alice: unknown, "alice ": i.ID.Thumbnail()} {
+	for u, id := range map[imagegen.UserID]imagegen.ImageID{bob: i.ID, "": i.ID, alice: unknown,
+		"alice ": i.ID.Thumbnail()} {
 		h.is.True(isCode(open(u, id), imagegen.ErrNotFound))
 	}
 	h.is.True(isCode(open(alice, i.ID.Thumbnail()), imagegen.ErrNotFound))
@@ -217,7 +224,7 @@ func study(t *testing.T) (*harness, imagegen.Image, *studied) {
 	return h, i, s
 }
 
-// However an erasure and a thumbnail meet, nothing is left.
+// An erasure and a thumbnail at the same time leave nothing behind.
 func TestThumbnailMeetsErasure(t *testing.T) {
 	for name, meet := range map[string]func(s *studied, erase func()){
 		"while it is drawn": func(s *studied, erase func()) {
@@ -259,7 +266,7 @@ func TestThumbnailMeetsErasure(t *testing.T) {
 	}
 }
 
-// Nor where the erasure is another process's, and whoever looks hangs up.
+// Nor where the erasure is another process's, and the one who looks hangs up.
 func TestThumbnailMeetsErasureElsewhere(t *testing.T) {
 	h, i, s := study(t)
 	former := h.engine
@@ -299,6 +306,8 @@ func TestThumbnailIsMadeOnce(t *testing.T) {
 
 // full is a Store that has no room.
 type full struct{ imagegen.JointStore }
+
+var _ imagegen.ReadinessChecker = full{}
 
 func (full) Ready(context.Context) error { return errors.New("the disk is full") }
 

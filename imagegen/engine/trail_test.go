@@ -7,12 +7,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/matryer/is"
 )
 
 // acts are those of the engine's trail, newest first.
@@ -28,7 +28,7 @@ func acts(t *testing.T, e *engine.Engine) (all []account.Act) {
 
 func TestTrailRetention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.TrailRetain = 48 * time.Hour })
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retention.Trail = 48 * time.Hour })
 		note := func(act account.Act) { h.is.NoErr(h.engine.Trail().Note(t.Context(), account.TrailRow{Act: act})) }
 		note("old.act")
 		time.Sleep(47 * time.Hour)
@@ -56,15 +56,15 @@ func TestAuditsInTheTrail(t *testing.T) {
 		h.is.NoErr(err)
 		h.is.Equal(len(p.Rows), before+1)
 		row := p.Rows[0]
-		h.is.Equal(cmp.Diff(account.TrailRow{Seq: row.Seq, Time: row.Time, Actor: account.ActorOf(ctx), Act: account.ActDataAudit,
-			After: "violations=0", Outcome: account.TrailDone, Count: 1}, row), "")
+		h.is.Equal(cmp.Diff(account.TrailRow{Seq: row.Seq, Time: row.Time, Actor: account.ActorOf(ctx),
+			Act: account.ActDataAudit, After: "violations=0", Outcome: account.TrailDone, Count: 1}, row), "")
 	})
 }
 
-// What ends by its age is nobody's act; what somebody erases is theirs, to the end.
+// An end by age has no actor; an erasure by a person has, to the end.
 func TestErasuresInTheTrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retain = 48 * time.Hour })
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Retention.Generations = 48 * time.Hour })
 		_, err := h.generate(imagegen.GenerateRequest{})
 		h.is.NoErr(err)
 		second, err := h.generate(imagegen.GenerateRequest{})

@@ -11,8 +11,8 @@ func TestUnobservedStepsAllocateNothing(t *testing.T) {
 	e := &Engine{catalogs: newCatalogs(&catalog{})}
 	ctx, r := t.Context(), imagegen.Record{}
 	n := testing.AllocsPerRun(100, func() {
-		_, s := e.begin(ctx, imagegen.EventAttempted, r)
-		s.end(1, nil)
+		_, s := e.beginStep(ctx, imagegen.EventAttempted, r)
+		s.report(1, nil)
 		e.observe(ctx, imagegen.EventSettled, r, 1)
 		e.observeWait(ctx, r, 0, nil)
 	})

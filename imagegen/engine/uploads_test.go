@@ -15,7 +15,7 @@ import (
 )
 
 // Of a user without credits nothing is kept: what was asked before is answered as it was then, and all else
-// is refused; whether the files are sound is told as ever.
+// is refused; whether the files are sound is checked as ever.
 func TestUploadsOfWhoCannotPay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var spool imagegentest.CountedSpool
@@ -48,7 +48,9 @@ func TestUploadsOfWhoCannotPay(t *testing.T) {
 			"no image":              {"", [][]byte{[]byte("no image")}, imagegen.ErrInvalidRequest},
 			"nothing":               {"", [][]byte{{}}, imagegen.ErrInvalidRequest},
 			"too many pixels":       {"", [][]byte{claimsPixels(11_000)}, imagegen.ErrInvalidRequest},
-			"too large":             {"", [][]byte{append(bytes.Clone(pngOf(30, 30)), make([]byte, imagegen.MaxReferenceBytes)...)}, imagegen.ErrInvalidRequest},
+			"too large": {"",
+				[][]byte{append(bytes.Clone(pngOf(30, 30)), make([]byte, imagegen.MaxReferenceBytes)...)},
+				imagegen.ErrInvalidRequest},
 		} {
 			if _, err := ask(c.key, c.bodies...); !errors.Is(err, c.want) {
 				t.Errorf("%s: got %v", name, err)
@@ -68,43 +70,45 @@ func TestUploadsAtOnce(t *testing.T) {
 		hold, end := io.Pipe()
 		for range 16 {
 			wg.Go(func() {
-				_, err := h.engine.As(alice).Stage(t.Context(), hold, "slow.png")
+				_, err := h.engine.As(alice).StageReference(t.Context(), hold, "slow.png")
 				if !errors.Is(err, imagegen.ErrInvalidRequest) {
 					t.Error(err)
 				}
 			})
 		}
 		synctest.Wait()
-		_, err = h.engine.As(alice).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
+		_, err = h.engine.As(alice).StageReference(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		h.is.True(isCode(err, imagegen.ErrOverloaded))
-		u, err := h.engine.As(bob).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
+		u, err := h.engine.As(bob).StageReference(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		h.is.NoErr(err)
 		imagegen.Discard(u)
 		h.is.NoErr(end.Close())
 		wg.Wait()
-		u, err = h.engine.As(alice).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
+		u, err = h.engine.As(alice).StageReference(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		h.is.NoErr(err)
 		imagegen.Discard(u)
 	})
 }
 
-// What is kept for a user is bounded, while it comes and while its generation lasts; and free at the end.
+// The bytes kept for a user are bounded, while they come and while their generation lasts; and free at the end.
 func TestUploadsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		size := int64(len(pngOf(30, 30)))
 		release := make(chan struct{})
-		h := start(t, &scripted{caps: anything, do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
-			<-release
-			yield(picture(1024, 1024), nil)
-		}}, func(c *engine.Config) { c.MaxSpooled = 3*size + 1 })
+		h := start(t, &scripted{caps: anything,
+			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
+				<-release
+				yield(picture(1024, 1024), nil)
+			}}, func(c *engine.Config) { c.Limits.MaxSpooled = 3*size + 1 })
 		stage := func(u imagegen.UserID) (imagegen.Reference, error) {
-			return h.engine.As(u).Stage(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
+			return h.engine.As(u).StageReference(t.Context(), readerOf(pngOf(30, 30)), "fox.png")
 		}
 		_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})
 		h.is.NoErr(err)
 		first, err := stage(alice)
 		h.is.NoErr(err)
-		work := h.queued(imagegen.GenerateRequest{References: []imagegen.Reference{first, bytesReference(pngOf(30, 30))}})
+		work := h.queued(imagegen.GenerateRequest{References: []imagegen.Reference{first,
+			bytesReference(pngOf(30, 30))}})
 		third, err := stage(alice)
 		h.is.NoErr(err)
 		_, err = stage(alice)
@@ -123,13 +127,15 @@ func TestUploadsKept(t *testing.T) {
 		h.ended(work.ID)
 		synctest.Wait()
 		for range 2 {
-			_, err = stage(alice)
+			more, err := stage(alice)
 			h.is.NoErr(err)
+			defer imagegen.Discard(more)
 		}
 		_, err = stage(alice)
 		h.is.True(isCode(err, imagegen.ErrOverloaded))
 		_, err = third.Open(t.Context())
 		h.is.NoErr(err)
+		imagegen.Discard(third)
 	})
 }
 

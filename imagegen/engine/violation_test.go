@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // tampered is a store that tells another record than it has.
@@ -27,7 +27,7 @@ func (s tampered) Update(ctx context.Context, f imagegen.Fence, c imagegen.Chang
 	return s.tell(r), err
 }
 
-// An outside ledger is not told to settle what cannot be right: credits stay held, and a later
+// The engine does not ask an outside ledger to settle what cannot be right: credits stay held, and a later
 // recovery settles what is.
 func TestUnsoundRecordsAreNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -64,8 +64,7 @@ func (refusing) CreateCharged(context.Context, imagegen.Record, time.Duration) (
 	return imagegen.Record{}, imagegen.Violation{Rule: "lot sum", Subject: "lot_1_0"}
 }
 
-// What a violation refuses is this service's fault: no caller is told to try again, and none is
-// told more.
+// A violation is this service's fault: callers are not asked to try again, and learn no more.
 func TestViolationsAreInternal(t *testing.T) {
 	is := is.New(t)
 	h := start(t, yieldImages(1, nil), func(cfg *engine.Config) {

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
-
-	"github.com/matryer/is"
 )
 
 // BenchmarkHandler measures the handler with engine, memory storage and log, without the network.
@@ -27,7 +27,8 @@ func BenchmarkHandler(b *testing.B) {
 	e.Grant(b, imagegentest.Alice, 1<<40)
 	key := "Bearer " + e.Key(b, imagegentest.Alice)
 	const body = `{"model":"fake-1","prompt":"a fox in the snow"}`
-	made, err := e.As(imagegentest.Alice).Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+	made, err := e.As(imagegentest.Alice).Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+		Prompt: "a fox"})
 	is.NoErr(err)
 
 	for name, path := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 // maxJSON bounds a JSON body: the longest prompt, in which each character is escaped, fits.
@@ -24,13 +24,15 @@ func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
 	case "application/json":
 		return a.readJSON(x, (*form).setJSON)
 	case "multipart/form-data":
-		if boundary := parameters["boundary"]; err == nil && boundary != "" {
-			return a.readMultipart(x, boundary)
+		boundary, err := serving.Boundary(parameters, err)
+		if err != nil {
+			return imagegen.GenerateRequest{}, err
 		}
-		return imagegen.GenerateRequest{}, imagegen.Invalid("the Content-Type multipart/form-data has no boundary")
+		return a.readMultipart(x, boundary)
 	}
-	return imagegen.GenerateRequest{}, imagegen.Invalid("the Content-Type must be application/json or multipart/form-data; got %s",
-		serving.Shown(x.Request.Header.Get("Content-Type")))
+	return imagegen.GenerateRequest{},
+		imagegen.Invalid("the Content-Type must be application/json or multipart/form-data; got %s",
+			serving.Shown(x.Request.Header.Get("Content-Type")))
 }
 
 // readJSON reads an object, of which set takes each member. The body is read to its end before set
@@ -72,7 +74,7 @@ func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRe
 	fields := newForm()
 	held := a.site.Limits.Hold(x.User)
 	defer held.Release()
-	form := &serving.Form{Stage: x.session.Stage, Hold: held, IsFile: isFile, SetText: fields.setText,
+	form := &serving.Form{Stage: x.session.StageReference, Hold: held, IsFile: isFile, SetText: fields.setText,
 		Known: func(name string) error { _, err := known(name, referenceName, maskName); return err },
 	}
 	form.Room = func(name, which string) error { return roomFor(form.Files, name, which) }

@@ -14,6 +14,7 @@ var errPreconditionFailed = &imagegen.Error{Code: serving.CodePreconditionFailed
 // was written. The error itself goes to the log; the caller sees only its code and message.
 func (x *exchange) fail(err error) {
 	x.Fail(err, func(e *imagegen.Error, status int) (int, any) {
-		return status, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}} // two strings always encode
+		// two strings always encode
+		return status, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}}
 	})
 }

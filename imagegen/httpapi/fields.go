@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 // field is one field of a request for images. kind is the type that it must have in JSON; in a form
@@ -34,7 +34,14 @@ var fields = []field{
 		return setChoice(&q.Options.Background, "background", v, imagegen.Backgrounds())
 	}},
 	{"seed", jsonscan.Number, setSeed},
-	{"async", jsonscan.Boolean, func(q *imagegen.GenerateRequest, v string) error { q.Async = v == "true"; return nil }},
+	{"max_credits", jsonscan.Number, func(q *imagegen.GenerateRequest, v string) (err error) {
+		q.MaxCredits, err = serving.MaxCredits(v)
+		return err
+	}},
+	{"async", jsonscan.Boolean, func(q *imagegen.GenerateRequest, v string) error {
+		q.Async = v == "true"
+		return nil
+	}},
 	{"user", jsonscan.Text, setUser},
 	{"response_format", jsonscan.Text, checkResponseFormat},
 }
@@ -42,7 +49,7 @@ var fields = []field{
 // setUser takes what OpenAI's clients send. It changes nothing about the images, but calls with
 // different users are never repetitions of each other.
 func setUser(q *imagegen.GenerateRequest, v string) error {
-	q.Joining.Also = append(q.Joining.Also, v)
+	q.Joining.MatchValues = append(q.Joining.MatchValues, v)
 	return nil
 }
 
@@ -82,7 +89,8 @@ func setChoice[T ~string](to *T, name, v string, among []T) error {
 func setCompression(q *imagegen.GenerateRequest, v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil || !serving.IsInteger(v) {
-		return imagegen.Invalid("output_compression must be an integer from 0 to %d; got %s", imagegen.MaxCompression, serving.Shown(v))
+		return imagegen.Invalid("output_compression must be an integer from 0 to %d; got %s", imagegen.MaxCompression,
+			serving.Shown(v))
 	}
 	q.Options.Compression = &n
 	return nil
@@ -100,7 +108,8 @@ func setSeed(q *imagegen.GenerateRequest, v string) error {
 // checkResponseFormat accepts what asks for addresses, which is how images are always answered.
 func checkResponseFormat(_ *imagegen.GenerateRequest, v string) error {
 	if v != "url" {
-		return imagegen.Invalid(`response_format must be "url": images are answered as addresses; got %s`, serving.Shown(v))
+		return imagegen.Invalid(`response_format must be "url": images are answered as addresses; got %s`,
+			serving.Shown(v))
 	}
 	return nil
 }
@@ -127,7 +136,7 @@ func (f *form) find(name string, others ...string) (field, error) {
 }
 
 // once refuses a name that has been seen before: which of two values counts would depend on the parser
-// of whoever is in between.
+// of a proxy in between.
 func (f *form) once(name string) error {
 	if slices.Contains(f.seen, name) {
 		return imagegen.Invalid("%s was sent twice", name)
@@ -146,15 +155,14 @@ func known(name string, others ...string) (field, error) {
 	return fields[i], nil
 }
 
-// unknownField is the error for a name that is no field. It names the nearest field: the caller most
-// likely mistyped it, and would otherwise pay for an image that ignores it.
+// unknownField is the error for a name that is not a field: the caller would otherwise pay for an image that ignores
+// it.
 func unknownField(name string, others []string) error {
 	known := others
 	for _, f := range fields {
 		known = append(known, f.name)
 	}
-	return imagegen.Invalid("unknown field %s; the nearest known one is %s; known are %s",
-		serving.Shown(name), nearestField(name, known), strings.Join(known, ", "))
+	return imagegen.Invalid("unknown field %s; known are %s", serving.Unknown(name, known), strings.Join(known, ", "))
 }
 
 // setJSON sets a field from JSON, where types are strict and null means absent.
@@ -165,7 +173,7 @@ func (f *form) setJSON(name string, v jsonscan.Value) error {
 		}
 		return imagegen.Invalid("%s is a file: send the request as multipart/form-data", name)
 	}
-	k, err := f.find(name)
+	k, err := f.find(name, referenceName, maskName)
 	switch {
 	case err != nil:
 		return err

@@ -37,11 +37,13 @@ func stock(f *testing.F) *shelf {
 	is := is.New(f)
 	e := imagegentest.Start(f)
 	s := &shelf{h: httpapi.NewHandler(e.Engine, httpapi.Options{}), key: e.Key(f, imagegentest.Alice)}
-	bob, err := e.As(imagegentest.Bob).Generate(f.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: imagegen.Size{Width: 64, Height: 48}})
+	bob, err := e.As(imagegentest.Bob).Generate(f.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+		Prompt: "a fox", Size: imagegen.Size{Width: 64, Height: 48}})
 	is.NoErr(err)
 	names := []string{"{bob}", string(bob.ID)}
 	for i := range 5 {
-		q := imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: imagegen.Size{Width: 64, Height: 48}}
+		q := imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: imagegen.Size{Width: 64,
+			Height: 48}}
 		if i%2 == 1 {
 			q.Prompt = "[fake:fail]"
 		}
@@ -93,7 +95,9 @@ func FuzzQuery(f *testing.F) {
 		case !ok:
 			return
 		}
-		sameIDs := slices.EqualFunc(got.Data, want, func(a, b generation) bool { return a.ID == b.ID && a.Status == b.Status })
+		sameIDs := slices.EqualFunc(got.Data, want, func(a, b generation) bool {
+			return a.ID == b.ID && a.Status == b.Status
+		})
 		if !sameIDs || got.HasMore != more || (got.NextCursor != nil) != more {
 			t.Fatalf("%q: %s; want %v, more %t", query, w.Body, want, more)
 		}
@@ -138,7 +142,7 @@ func (s *shelf) page(query string) (page []generation, more, ok bool) {
 	return page[:min(limit, len(page))], len(page) > limit, true
 }
 
-// What is sent of an image are its bytes, those that were asked for, and never more than there are.
+// An answer has the bytes of the image that were asked for, and never more than there are.
 func FuzzRanges(f *testing.F) {
 	s := stock(f)
 	f.Fuzz(func(t *testing.T, ranges, ifNoneMatch, ifRange string) {
@@ -158,7 +162,8 @@ func FuzzRanges(f *testing.F) {
 		case http.StatusPartialContent:
 			s.parts(t, w.Header(), w.Body)
 		case http.StatusNotModified:
-			if w.Body.Len() > 0 || !strings.Contains(r.Header.Get("If-None-Match"), s.etag) && !strings.Contains(ifNoneMatch, "*") {
+			if w.Body.Len() > 0 || !strings.Contains(r.Header.Get("If-None-Match"), s.etag) &&
+				!strings.Contains(ifNoneMatch, "*") {
 				t.Errorf("%q: not modified", r.Header)
 			}
 		case http.StatusRequestedRangeNotSatisfiable:

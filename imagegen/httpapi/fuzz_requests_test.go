@@ -93,7 +93,8 @@ func FuzzRequests(f *testing.F) {
 				user, granted = imagegentest.Bob, 3
 			}
 			h := httpapi.NewHandler(e.Engine, httpapi.Options{})
-			header := http.Header{"Authorization": {"Bearer " + e.Key(t, user)}, "Content-Type": {"application/json"}, "Idempotency-Key": {"again"}}
+			header := http.Header{"Authorization": {"Bearer " + e.Key(t, user)}, "Content-Type": {"application/json"},
+				"Idempotency-Key": {"again"}}
 			first := request(t, h, http.MethodPost, generations, strings.NewReader(body), header)
 			time.Sleep(time.Hour) // virtual; asynchronous work ends
 			again := request(t, h, http.MethodPost, generations, strings.NewReader(body), header)

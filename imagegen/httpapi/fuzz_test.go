@@ -27,7 +27,7 @@ func ask(t *testing.T, h http.Handler, method, path, body string, header http.He
 	t.Helper()
 	w := request(t, h, method, path, strings.NewReader(body), header)
 	if !json.Valid(w.Body.Bytes()) {
-		t.Errorf("%d with a body that is no JSON: %q", w.Code, w.Body)
+		t.Errorf("%d with a body that is not JSON: %q", w.Code, w.Body)
 	}
 	if w.Code >= 500 {
 		t.Errorf("%d %s", w.Code, w.Body)
@@ -35,7 +35,8 @@ func ask(t *testing.T, h http.Handler, method, path, body string, header http.He
 	return w
 }
 
-func request(t *testing.T, h http.Handler, method, path string, body io.Reader, header http.Header) *httptest.ResponseRecorder {
+func request(t *testing.T, h http.Handler, method, path string, body io.Reader,
+	header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, body)
 	r.Header = header
@@ -75,7 +76,8 @@ func FuzzAuthorization(f *testing.F) {
 	f.Fuzz(func(t *testing.T, authorization string) {
 		header := http.Header{"Authorization": {authorization}}
 		w := ask(t, h, http.MethodGet, "/api/v1/credits", "", header)
-		if want := http.StatusUnauthorized; w.Code != want && !strings.HasSuffix(strings.TrimSpace(authorization), " "+key) {
+		if want := http.StatusUnauthorized; w.Code != want && !strings.HasSuffix(strings.TrimSpace(authorization), " "+
+			key) {
 			t.Errorf("%q: %d %s", authorization, w.Code, w.Body)
 		}
 		missing := strings.Contains(w.Body.String(), string(imagegen.CodeMissingKey))

@@ -40,7 +40,7 @@ func (a *api) generate(x *exchange) error {
 		return err
 	}
 	gone := x.Request.Context().Err() != nil
-	defer func() { x.session.Answered(result.ID, !gone && x.Sent()) }() // also when the answer panics
+	defer func() { x.session.ReportDelivery(result.ID, !gone && x.Sent()) }() // also when the answer panics
 	return x.result(result)
 }
 

@@ -18,13 +18,13 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"sync/atomic"
+	"sync"
+
+	"github.com/julienschmidt/httprouter"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
-
-	"github.com/julienschmidt/httprouter"
 )
 
 // Options configure NewHandler. The zero value works.
@@ -43,17 +43,17 @@ type Options struct {
 	// https://app.example.com; "*" means any. nil: none.
 	CORSOrigins []string
 
-	// RequestsAtOnce is how many requests of one API key can run at once; beyond it the
+	// MaxConcurrentRequests is how many requests of one API key can run at once; beyond it the
 	// answer is ErrOverloaded. A request takes memory until its answer was read. 0: 256.
-	RequestsAtOnce int
+	MaxConcurrentRequests int
 
-	// Limits replaces RequestsAtOnce, and can be shared: handlers with the same Limits, such as
+	// Limits replaces MaxConcurrentRequests, and can be shared: handlers with the same Limits, such as
 	// that of package openai, count the requests of a key together. nil: limits of its own.
 	Limits *Limits
 
 	// RedirectImages answers a request for an image with a redirect to an address in the image
 	// store itself, so that the bytes do not pass through this process. It requires an
-	// [imagegen.ImageStore] with a method Link; without one it has no effect.
+	// [imagegen.ImageLinker]; without one it has no effect.
 	RedirectImages bool
 
 	// Log gets a line for each request. It contains the route instead of the path, since the
@@ -64,8 +64,8 @@ type Options struct {
 // NewHandler returns a handler for all routes of the interface. It is safe for concurrent
 // use and need not be closed. After Engine.Stop it refuses new work, but still serves reads.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
-	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
-		CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
+	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
+		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
 	a.router = a.routes()
 	return a
 }
@@ -74,23 +74,23 @@ func (o Options) limits() *serving.Limits {
 	if o.Limits != nil {
 		return o.Limits
 	}
-	return serving.NewLimits(o.RequestsAtOnce)
+	return serving.NewLimits(o.MaxConcurrentRequests)
 }
 
 // Limits bound the requests of each API key that run at once, and the memory that those of each user take.
 // Handlers with the same Limits count them together. It is safe for concurrent use.
 type Limits = serving.Limits
 
-// NewLimits returns limits for at most requestsAtOnce requests of one API key at once; 0: 256.
-func NewLimits(requestsAtOnce int) *Limits { return serving.NewLimits(requestsAtOnce) }
+// NewLimits returns limits for at most maxConcurrent requests of one API key at once; 0: 256.
+func NewLimits(maxConcurrent int) *Limits { return serving.NewLimits(maxConcurrent) }
 
-// api is the handler. Only catalog changes after it was made.
+// api is the handler. Only catalogs change after it was made.
 type api struct {
 	engine    *engine.Engine
 	redirects bool // requests for images are redirected to where they are stored
 	site      *serving.Site
 	router    *httprouter.Router
-	catalog   atomic.Pointer[catalog] // as it was last encoded; nil until then
+	catalogs  sync.Map // account type → *catalog, as it was last encoded
 }
 
 // exchange is one request and its answer on the way through the handlers. It is the
@@ -115,6 +115,10 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{}
 	a.site.Begin(&x.Exchange, w, r)
 	defer a.site.Finish(&x.Exchange, func() { x.fail(imagegen.ErrInternal) })
+	if serving.HidesSlash(r) {
+		x.fail(imagegen.ErrNotFound)
+		return
+	}
 	a.router.ServeHTTP(x, x.Request)
 }
 

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
 // site is a service on the network, with a key of Alice's.
@@ -205,7 +205,8 @@ func (s *site) postForm(parts ...part) answer {
 
 // foxForm is a form with more parts.
 func foxForm(more ...part) []part {
-	return append([]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "64x48"}}, more...)
+	return append([]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"},
+		{name: "size", value: "64x48"}}, more...)
 }
 
 func picture(w, h int) string { return string(imagegentest.PNG(w, h)) }

@@ -31,7 +31,8 @@ func (a *api) image(x *exchange) error {
 	x.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	x.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	x.Header().Set("Referrer-Policy", "no-referrer")
-	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser) // not f, so that the system can copy a file: see Exchange.ReadFrom
+	// not f, so that the system can copy a file: see Exchange.ReadFrom
+	http.ServeContent(content{x}, byterange.Honoured(x.Request), "", f.CreatedAt, f.ReadSeekCloser)
 	return nil
 }
 
@@ -60,7 +61,8 @@ func (c content) WriteHeader(status int) {
 		c.refuse(errPreconditionFailed)
 	case http.StatusRequestedRangeNotSatisfiable:
 		c.refuse(&imagegen.Error{Code: serving.CodeRangeNotSatisfiable,
-			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " + serving.Shown(c.Request.Header.Get("Range"))})
+			Message: "the image has no such part: Range must be such as bytes=0-99, within its length; got " +
+				serving.Shown(c.Request.Header.Get("Range"))})
 	case http.StatusInternalServerError:
 		c.refuse(errors.New("the file in the storage cannot be sought"))
 	default:
@@ -78,7 +80,8 @@ func (c content) Write(p []byte) (int, error) {
 
 // refuse answers with an error, without the header fields that describe the image.
 func (c content) refuse(err error) {
-	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "Etag", "Last-Modified", "Referrer-Policy"} {
+	for _, name := range []string{"Content-Disposition", "Content-Security-Policy", "Etag", "Last-Modified",
+		"Referrer-Policy"} {
 		delete(c.Header(), name)
 	}
 	c.fail(err)

@@ -17,7 +17,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// What net/http refuses of an image is an error like any other, with nothing left of the image.
+// A refusal of net/http is an error like any other, with nothing of the image.
 func TestImageRefused(t *testing.T) {
 	var log journal
 	s := serve(t, httpapi.Options{Log: log.logger()})
@@ -30,17 +30,20 @@ func TestImageRefused(t *testing.T) {
 		code          imagegen.Code
 		contentRange  string
 	}{
-		{"Range", "bytes=999999-", http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable", fmt.Sprintf("bytes */%d", size)},
+		{"Range", "bytes=999999-", http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable",
+			fmt.Sprintf("bytes */%d", size)},
 		{"Range", "bytes=3-1", http.StatusRequestedRangeNotSatisfiable, "rangeNotSatisfiable", ""},
 		{"If-Match", `"other"`, http.StatusPreconditionFailed, "preconditionFailed", ""},
-		{"If-Unmodified-Since", "Mon, 02 Jan 2006 15:04:05 GMT", http.StatusPreconditionFailed, "preconditionFailed", ""},
+		{"If-Unmodified-Since", "Mon, 02 Jan 2006 15:04:05 GMT", http.StatusPreconditionFailed, "preconditionFailed",
+			""},
 	} {
 		a := s.do("GET", path, "", c.header, c.value)
 		message := s.refused(a, c.status, c.code)
 		s.is.True(strings.Contains(message, c.header))
 		s.is.Equal(a.Header.Get("Content-Length"), fmt.Sprint(len(a.body)))
 		s.is.Equal(a.Header.Get("Content-Range"), c.contentRange)
-		for _, name := range []string{"ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition", "Content-Security-Policy", "Referrer-Policy"} {
+		for _, name := range []string{"ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition",
+			"Content-Security-Policy", "Referrer-Policy"} {
 			s.is.Equal(a.Header.Get(name), "")
 		}
 		head := s.do("HEAD", path, "", c.header, c.value)
@@ -67,6 +70,20 @@ func TestImageThatCannotBeServed(t *testing.T) {
 	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Images = unseekable{c.Store.(imagegen.ImageStore)} })
 	g := s.accepted(s.post(fox("")), http.StatusOK)
 	s.refused(s.do("GET", s.path(g.Images[0].URL), ""), http.StatusInternalServerError, imagegen.CodeInternal)
+}
+
+// away is an image store that does not answer.
+type away struct{ imagegen.ImageStore }
+
+func (away) OpenImage(context.Context, imagegen.ImageKey) (io.ReadSeekCloser, error) {
+	return nil, imagegen.ErrNotApplied
+}
+
+// While the image store is away, a caller who reads an image is asked to try again.
+func TestImageStoreIsAway(t *testing.T) {
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Images = away{c.Store.(imagegen.ImageStore)} })
+	g := s.accepted(s.post(fox("")), http.StatusOK)
+	s.refused(s.do("GET", s.path(g.Images[0].URL), ""), http.StatusServiceUnavailable, imagegen.CodeOverloaded)
 }
 
 // Images larger than what is sent at a time arrive whole, as do parts of them.

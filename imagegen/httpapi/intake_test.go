@@ -22,7 +22,8 @@ func (l *line) longPrompts(n int) {
 	l.Helper()
 	prompt := "[fake:fail]" + strings.Repeat("\x01", 32_000-len("[fake:fail]"))
 	for range n {
-		_, err := l.As(imagegentest.Alice).Generate(l.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt})
+		_, err := l.As(imagegentest.Alice).Generate(l.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+			Prompt: prompt})
 		l.is.True(err != nil)
 	}
 }
@@ -39,7 +40,7 @@ func TestLongPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const generations, readers, most = 60, 20, 1 << 20
 		l := connect(t, func(c *engine.Config) {
-			c.MaxRefusals, c.Images, c.Spool = -1, c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
+			c.Limits.MaxRefusals, c.Images, c.Spool = -1, c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			c.Store = copiedList{c.Store}
 		})
 		l.longPrompts(generations)
@@ -75,7 +76,8 @@ func TestLongPage(t *testing.T) {
 // copiedList lists records that share no memory with what is stored, as of a storage on disk.
 type copiedList struct{ imagegen.Store }
 
-func (c copiedList) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) ([]imagegen.Record, bool, error) {
+func (c copiedList) Generations(ctx context.Context, u imagegen.UserID,
+	q imagegen.Query) ([]imagegen.Record, bool, error) {
 	records, more, err := c.Store.Generations(ctx, u, q)
 	for i := range records {
 		records[i].Prompt = strings.Clone(records[i].Prompt)
@@ -90,7 +92,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A page that breaks off is no page: its reader is told so by its end.
+// A page that breaks off ends so that its reader notices.
 func TestPageThatBreaksOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var broken faultyList
@@ -124,7 +126,8 @@ func TestBodiesInMemory(t *testing.T) {
 			more, contentType, body := l.another(), "application/json", text
 			more.key = l.Key(t, imagegentest.Alice)
 			if n%2 == 1 {
-				contentType, body = "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"prompt\"\r\n\r\n"+text[:size/2]
+				contentType, body = "multipart/form-data; boundary=b",
+					"--b\r\nContent-Disposition: form-data; name=\"prompt\"\r\n\r\n"+text[:size/2]
 			}
 			more.ask(contentType, size)
 			go io.WriteString(more.Conn, body)
@@ -187,7 +190,8 @@ type faultyList struct {
 	calls int
 }
 
-func (f *faultyList) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) ([]imagegen.Record, bool, error) {
+func (f *faultyList) Generations(ctx context.Context, u imagegen.UserID,
+	q imagegen.Query) ([]imagegen.Record, bool, error) {
 	if f.calls++; f.after > 0 && f.calls > f.after {
 		return nil, false, fmt.Errorf("the list is broken")
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// Whoever reads no answer has not received it, though the service has written it.
+// A caller who does not read the answer has not received it, though the service has written it.
 func TestAnAnswerThatCannotBeWrittenIsJoined(t *testing.T) {
 	s := serve(t, httpapi.Options{}, withProvider(&provider.Fake{}))
-	s.server.Config.Handler.ServeHTTP(&deaf{header: http.Header{}}, s.request(http.MethodPost, generations, strings.NewReader(fox(""))))
+	s.server.Config.Handler.ServeHTTP(&deaf{header: http.Header{}}, s.request(http.MethodPost, generations,
+		strings.NewReader(fox(""))))
 	a := s.post(fox(""))
 	s.is.Equal(a.Header.Get("Idempotent-Replayed"), "true")
 	s.is.True(strings.Contains(s.do("GET", "/api/v1/credits", "").body, `"credits":99`))

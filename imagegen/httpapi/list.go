@@ -31,7 +31,6 @@ func (a *api) generations(x *exchange) error {
 	}
 	left := cmp.Or(q.Limit, imagegen.DefaultPageSize)
 	l := &list{exchange: x, out: serving.NewEncoder()}
-	defer l.out.Free()
 	l.out.WriteString(`{"object":"list","data":[`)
 	for {
 		q.Limit = min(left, l.piece())
@@ -40,13 +39,18 @@ func (a *api) generations(x *exchange) error {
 			return l.broken(err)
 		}
 		for _, g := range p.Generations {
-			if err := l.add(g); err != nil {
+			if err := l.addGeneration(g); err != nil {
 				return l.broken(err)
 			}
 		}
 		q.After = p.Next
+		if l.begun { // a peer that reads slowly can make the page last half an hour
+			if err := x.Still(); err != nil {
+				return l.broken(err)
+			}
+		}
 		if left -= len(p.Generations); left == 0 || p.Next == "" {
-			return l.end(p.Next)
+			return l.endPage(p.Next)
 		}
 	}
 }
@@ -68,8 +72,8 @@ func (l *list) piece() int {
 	return max(1, pieceBytes*l.n/l.size)
 }
 
-// add writes one generation, and sends what has gathered when it is large enough.
-func (l *list) add(g imagegen.Generation) error {
+// addGeneration writes one generation, and sends what has gathered when it is large enough.
+func (l *list) addGeneration(g imagegen.Generation) error {
 	before := l.out.Len()
 	if l.n++; l.n > 1 {
 		l.out.WriteByte(',')
@@ -103,9 +107,9 @@ func (l *list) header() {
 	l.Header().Set("Cache-Control", "no-store")
 }
 
-// end writes the end of the list with the cursor of the next page; "" means that this is the last one. A
+// endPage writes the end of the list with the cursor of the next page; "" means that this is the last one. A
 // page of which nothing was sent yet goes out with a Content-Length.
-func (l *list) end(next imagegen.GenerationID) error {
+func (l *list) endPage(next imagegen.GenerationID) error {
 	more := struct {
 		HasMore    bool                   `json:"has_more"`
 		NextCursor *imagegen.GenerationID `json:"next_cursor"`

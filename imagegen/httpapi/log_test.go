@@ -13,13 +13,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/matryer/is"
 )
 
 // journal is a log that tests can read while it is written.
@@ -76,11 +76,16 @@ func TestAccessLog(t *testing.T) {
 		return m
 	}
 	want := []map[string]any{
-		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0, "bytes": 92.0, "key_id": string(alices[0].ID), "user_id": "alice"}),
-		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
-		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 79.0, "error": "notFound: the requested resource was not found"}),
-		request("r4", map[string]any{"level": "DEBUG", "method": "GET", "route": "/healthz", "status": 200.0, "bytes": 16.0}),
-		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations", "status": 400.0, "bytes": 78.0, "key_id": string(alices[0].ID), "user_id": "alice",
+		request("r1", map[string]any{"level": "INFO", "method": "GET", "route": "/api/v1/credits", "status": 200.0,
+			"bytes": 92.0, "key_id": string(alices[0].ID), "user_id": "alice"}),
+		request("r2", map[string]any{"level": "INFO", "method": "GET", "route": "/images/:id", "status": 404.0,
+			"bytes": 79.0, "error": "notFound: the requested resource was not found"}),
+		request("r3", map[string]any{"level": "INFO", "method": "GET", "route": "", "status": 404.0, "bytes": 79.0,
+			"error": "notFound: the requested resource was not found"}),
+		request("r4", map[string]any{"level": "DEBUG", "method": "GET", "route": "/healthz", "status": 200.0,
+			"bytes": 16.0}),
+		request("r5", map[string]any{"level": "INFO", "method": "POST", "route": "/api/v1/images/generations",
+			"status": 400.0, "bytes": 78.0, "key_id": string(alices[0].ID), "user_id": "alice",
 			"error": "invalid_request: n must be from 1 to 4; got 0"}),
 	}
 	s.is.Equal(cmp.Diff(want, log.lines(t)), "")
@@ -90,7 +95,8 @@ func TestAccessLog(t *testing.T) {
 // those who are trusted to know.
 func TestAccessLogOfGenerations(t *testing.T) {
 	var log journal
-	s := serve(t, httpapi.Options{Log: log.logger(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	s := serve(t, httpapi.Options{Log: log.logger(),
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
 	g := s.accepted(s.post(fox("")), http.StatusOK)
 	s.do("GET", "/api/v1/generations/"+g.ID, "", "X-Forwarded-For", "198.51.100.7, 203.0.113.9")
 	s.do("GET", s.path(g.Images[0].URL), "")
@@ -107,7 +113,7 @@ func TestAccessLogOfGenerations(t *testing.T) {
 	s.is.Equal(cmp.Diff([]any{"127.0.0.1", "203.0.113.9", "127.0.0.1", "127.0.0.1", "127.0.0.1"}, from), "")
 }
 
-// A caller who hangs up is no failure of the service.
+// A caller who hangs up does not count as a failure of the service.
 func TestLogOfCallerGone(t *testing.T) {
 	var log journal
 	held := hold()
@@ -126,11 +132,12 @@ func TestLogOfCallerGone(t *testing.T) {
 	s.is.Equal(line["status"], 499.0)
 }
 
-// Whatever happens, neither keys nor prompts nor capabilities come into the log.
+// Neither keys nor prompts nor capabilities come into the log.
 func TestLogKeepsSecrets(t *testing.T) {
 	var log journal
 	s := serve(t, httpapi.Options{Log: log.logger()}, func(c *engine.Config) { c.Log = log.logger() })
-	g := s.accepted(s.post(`{"model":"fake-1","prompt":"canary fox","size":"64x48"}`, "Idempotency-Key", "canary-key"), 200)
+	g := s.accepted(s.post(`{"model":"fake-1","prompt":"canary fox","size":"64x48"}`, "Idempotency-Key", "canary-key"),
+		200)
 	s.do("GET", s.path(g.Images[0].URL), "")
 	s.do("GET", s.path(g.Images[0].URL)+"/", "")
 	s.do("GET", "/api/v1/credits", "", "Authorization", "Bearer canary-token")
@@ -154,7 +161,9 @@ func TestWithRequestID(t *testing.T) {
 	is := is.New(t)
 	var log journal
 	l := slog.New(httpapi.NewLogHandler(log.logger().Handler()))
-	h := httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { l.InfoContext(r.Context(), "beside") }))
+	h := httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.InfoContext(r.Context(), "beside")
+	}))
 	for sent, want := range map[string]bool{"mine": true, "a b": false} {
 		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("X-Request-Id", sent)
@@ -170,7 +179,9 @@ func TestWithRequestID(t *testing.T) {
 func TestRequestIDInTheEngine(t *testing.T) {
 	ids := make(chan string, 8)
 	s := serve(t, httpapi.Options{}, func(c *engine.Config) {
-		c.Observer = imagegen.ObserverFunc(func(ctx context.Context, e imagegen.Event) { ids <- string(e.Kind) + " " + httpapi.RequestID(ctx) })
+		c.Observer = imagegen.ObserverFunc(func(ctx context.Context, e imagegen.Event) {
+			ids <- string(e.Kind) + " " + httpapi.RequestID(ctx)
+		})
 	})
 	s.accepted(s.post(fox(""), "X-Request-Id", "mine"), http.StatusOK)
 	s.is.Equal(<-ids, "accepted mine")
@@ -212,6 +223,7 @@ func TestPanic(t *testing.T) {
 	s.is.True(strings.Contains(log.String(), "trouble") && strings.Contains(log.String(), "goroutine"))
 	s.is.Equal(s.do("GET", "/healthz", "").StatusCode, http.StatusOK)
 
-	_, err := transport.RoundTrip(s.request(http.MethodPost, generations, strings.NewReader(`{"model":"fake-1","prompt":"abort"}`)))
+	_, err := transport.RoundTrip(s.request(http.MethodPost, generations,
+		strings.NewReader(`{"model":"fake-1","prompt":"abort"}`)))
 	s.is.True(err != nil) // net/http is asked to cut the connection, and does
 }

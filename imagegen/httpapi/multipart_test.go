@@ -13,15 +13,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
-	"github.com/matryer/is"
 )
 
 func TestFormWithoutFiles(t *testing.T) {
 	s := serve(t, httpapi.Options{})
-	g := s.accepted(s.postForm(foxForm(part{name: "n", value: "2"}, part{name: "quality", value: "low"}, part{name: "async", value: "0"},
-		part{name: "user", value: "u"}, part{name: "response_format", value: "url"})...), http.StatusOK)
+	g := s.accepted(s.postForm(foxForm(part{name: "n", value: "2"}, part{name: "quality", value: "low"},
+		part{name: "async", value: "0"}, part{name: "user", value: "u"}, part{name: "response_format",
+			value: "url"})...), http.StatusOK)
 	s.is.Equal(g.N, 2)
 	s.is.Equal(g.Size, "64x48")
 	s.is.Equal(g.RequestedQuality, "low")
@@ -41,7 +43,8 @@ func TestFormWithFiles(t *testing.T) {
 		{name: "reference_image[]", file: "../c", value: picture(32, 30)},
 		{name: "image", file: `d\".png`, value: picture(33, 30)},
 		{value: picture(34, 30), header: textproto.MIMEHeader{
-			"Content-Disposition": {`form-data; name="image[]"; filename*=UTF-8''%e7%8b%90.webp`}, "Content-Type": {"text/html"}}},
+			"Content-Disposition": {`form-data; name="image[]"; filename*=UTF-8''%e7%8b%90.webp`},
+			"Content-Type":        {"text/html"}}},
 		{name: "image", file: "fox.jpg", value: jpegOf(30, 30)},
 		{name: "image", file: "fox.png", value: webp},                   // the bytes count
 		{name: "reference_image", file: noName},                         // an unchosen file of an HTML form
@@ -66,8 +69,9 @@ const webp = "RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00\x2f\x00\x00\x00\x10\x
 func TestFormWithUnchosenFiles(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	var parts []part
-	for _, name := range []string{"model", "prompt", "size", "quality", "n", "async", "user", "response_format", "reference_image", "image[]",
-		"output_format", "output_compression", "background", "seed", "mask"} {
+	for _, name := range []string{"model", "prompt", "size", "quality", "n", "async", "user", "response_format",
+		"reference_image", "image[]", "output_format", "output_compression", "background", "seed", "max_credits",
+		"mask"} {
 		parts = append(parts, part{name: name, file: noName})
 	}
 	g := s.accepted(s.postForm(append(parts, foxForm()...)...), http.StatusOK) // a text may come yet
@@ -84,60 +88,92 @@ func TestFormRefusals(t *testing.T) {
 		parts []part
 		says  string
 	}{
-		"no parts":                    {nil, "model is required"},
-		"no prompt":                   {[]part{{name: "model", value: "fake-1"}, file(picture(30, 30))}, "prompt is required"},
-		"n a word":                    {foxForm(part{name: "n", value: "two"}), `n must be an integer, such as 2; got "two"`},
-		"n zero":                      {foxForm(part{name: "n", value: "0"}), "from 1 to 4; got 0"},
-		"n with a zero":               {foxForm(part{name: "n", value: "02"}), "n must be an integer"},
-		"n with a sign":               {foxForm(part{name: "n", value: "+2"}), "n must be an integer"},
-		"n with a space":              {foxForm(part{name: "n", value: "2 "}), "n must be an integer"},
-		"n empty":                     {foxForm(part{name: "n", value: ""}), "n must be an integer"},
-		"n a fraction":                {foxForm(part{name: "n", value: "1.0"}), `got "1.0"`},
-		"n five":                      {foxForm(part{name: "n", value: "5"}), "from 1 to 4; got 5"},
-		"async yes":                   {foxForm(part{name: "async", value: "yes"}), `true, false, 1, 0; got "yes"`},
-		"async empty":                 {foxForm(part{name: "async", value: ""}), "true, false, 1, 0"},
-		"async in capitals":           {foxForm(part{name: "async", value: "True"}), "true, false, 1, 0"},
-		"model unknown":               {[]part{{name: "model", value: "nope"}, {name: "prompt", value: "a fox"}}, `"nope"; offered: fake-1`},
-		"model empty":                 {[]part{{name: "model", value: ""}, {name: "prompt", value: "a fox"}}, "model is required"},
-		"prompt blank":                {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: " "}}, "prompt is required"},
-		"prompt too long":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: strings.Repeat("x", 32001)}}, "32001 characters; the limit is 32000"},
-		"size a word":                 {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "big"}}, "size must be"},
-		"quality unknown":             {foxForm(part{name: "quality", value: "best"}), `auto, low, medium, high; got "best"`},
-		"quality empty":               {foxForm(part{name: "quality", value: ""}), "auto, low, medium, high"},
-		"size twice":                  {foxForm(part{name: "size", value: "64x48"}), "size was sent twice"},
-		"n twice":                     {foxForm(part{name: "n", value: "1"}, part{name: "n", value: "1"}), "n was sent twice"},
-		"async twice":                 {foxForm(part{name: "async", value: "0"}, part{name: "async", value: "0"}), "async was sent twice"},
-		"quality twice":               {foxForm(part{name: "quality", value: "auto"}, part{name: "quality", value: "auto"}), "quality was sent twice"},
-		"prompt twice":                {foxForm(part{name: "prompt", value: "a fox"}), "prompt was sent twice"},
-		"model twice":                 {foxForm(part{name: "model", value: "fake-1"}), "model was sent twice"},
-		"unknown":                     {foxForm(part{name: "cfg_scale", value: "7"}), `unknown field "cfg_scale"`},
-		"unknown, with a nearest":     {foxForm(part{name: "reference_img", value: "x"}), "nearest known one is reference_image"},
-		"unknown file":                {foxForm(part{name: "images", file: "m.png", value: picture(30, 30)}), `unknown field "images"; the nearest known one is reference_image`},
-		"unknown file, unchosen":      {foxForm(part{name: "images", file: noName}), `unknown field "images"`},
-		"no name":                     {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {"form-data"}}}), "Content-Disposition"},
-		"no disposition":              {foxForm(part{header: textproto.MIMEHeader{"X": {"y"}}}), "Content-Disposition"},
-		"an attachment":               {foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {`attachment; name="n"`}}}), "Content-Disposition"},
-		"text as a file":              {foxForm(part{name: "quality", file: "q.txt", value: "low"}), "quality must be text"},
-		"text as an unnamed file":     {foxForm(part{name: "quality", file: noName, value: "low"}), "quality must be text"},
-		"text in base64":              {foxForm(part{value: "bG93", header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`}, "Content-Transfer-Encoding": {"base64"}}}), `"quality" has the Content-Transfer-Encoding "base64"`},
-		"text in another charset":     {foxForm(part{value: "low", header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`}, "Content-Type": {"text/plain; charset=utf-7"}}}), "utf-7"},
-		"a file as text":              {foxForm(part{name: "reference_image", value: picture(30, 30)}), "reference_image must be a file"},
-		"another name as text":        {foxForm(part{name: "image[]", value: "x"}), "image[] must be a file"},
-		"a third name as text":        {foxForm(part{name: "image", value: "x"}), "image must be a file"},
-		"a fourth name as text":       {foxForm(part{name: "reference_image[]", value: "x"}), "reference_image[] must be a file"},
-		"prompt no UTF-8":             {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fo\xff"}}, "prompt is not valid UTF-8"},
-		"much text":                   {foxForm(part{name: "user", value: strings.Repeat("x", 1<<20)}), "1048576 bytes"},
-		"an empty file":               {foxForm(file(picture(30, 30)), file("")), `reference_image 2 ("fox.png") is empty`},
-		"a text file":                 {foxForm(file("a fox")), `reference_image 1 ("fox.png") is no PNG, JPEG or WebP`},
-		"a file without a name":       {foxForm(part{name: "image", file: noName, value: "x"}), `image 1 ("")`},
-		"a GIF":                       {foxForm(file("GIF89a\x01\x00\x01\x00\x00\x00\x00;")), "is no PNG"},
-		"a BMP":                       {foxForm(file("BM" + strings.Repeat("\x00", 64))), "is no PNG"},
-		"an SVG":                      {foxForm(file("<svg xmlns='http://www.w3.org/2000/svg'/>")), "is no PNG"},
-		"the beginning of a JPEG":     {foxForm(file("\xff\xd8\xff")), "is no PNG"},
-		"the beginning of a WebP":     {foxForm(file("RIFF\x04\x00\x00\x00WEBP")), "is no PNG"},
-		"a header of another kind":    {foxForm(file(strings.Replace(picture(30, 30), "IHDR", "IHDX", 1))), "is no PNG"},
-		"a header cut short":          {foxForm(file(picture(30, 30)[:25])), "is no PNG"},
-		"65 parts":                    {foxForm(slices.Repeat([]part{{name: "image", file: noName}}, 62)...), "more than 64 parts"},
+		"no parts": {nil, "model is required"},
+		"no prompt": {[]part{{name: "model", value: "fake-1"}, file(picture(30, 30))},
+			"prompt is required"},
+		"n a word": {foxForm(part{name: "n", value: "two"}),
+			`n must be an integer, such as 2; got "two"`},
+		"n zero":            {foxForm(part{name: "n", value: "0"}), "from 1 to 4; got 0"},
+		"n with a zero":     {foxForm(part{name: "n", value: "02"}), "n must be an integer"},
+		"n with a sign":     {foxForm(part{name: "n", value: "+2"}), "n must be an integer"},
+		"n with a space":    {foxForm(part{name: "n", value: "2 "}), "n must be an integer"},
+		"n empty":           {foxForm(part{name: "n", value: ""}), "n must be an integer"},
+		"n a fraction":      {foxForm(part{name: "n", value: "1.0"}), `got "1.0"`},
+		"n five":            {foxForm(part{name: "n", value: "5"}), "from 1 to 4; got 5"},
+		"async yes":         {foxForm(part{name: "async", value: "yes"}), `true, false, 1, 0; got "yes"`},
+		"async empty":       {foxForm(part{name: "async", value: ""}), "true, false, 1, 0"},
+		"async in capitals": {foxForm(part{name: "async", value: "True"}), "true, false, 1, 0"},
+		"model unknown": {[]part{{name: "model", value: "nope"}, {name: "prompt", value: "a fox"}},
+			`"nope"; offered: fake-1`},
+		"model empty": {[]part{{name: "model", value: ""}, {name: "prompt", value: "a fox"}},
+			"model is required"},
+		"prompt blank": {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: " "}},
+			"prompt is required"},
+		"prompt too long": {[]part{{name: "model", value: "fake-1"},
+			{name: "prompt", value: strings.Repeat("x", 32001)}}, "32001 characters; the limit is 32000"},
+		"size a word": {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"},
+			{name: "size", value: "big"}}, "size must be"},
+		"quality unknown": {foxForm(part{name: "quality", value: "best"}),
+			`auto, low, medium, high; got "best"`},
+		"quality empty": {foxForm(part{name: "quality", value: ""}), "auto, low, medium, high"},
+		"size twice":    {foxForm(part{name: "size", value: "64x48"}), "size was sent twice"},
+		"n twice": {foxForm(part{name: "n", value: "1"}, part{name: "n", value: "1"}),
+			"n was sent twice"},
+		"async twice": {foxForm(part{name: "async", value: "0"}, part{name: "async", value: "0"}),
+			"async was sent twice"},
+		"quality twice": {foxForm(part{name: "quality", value: "auto"},
+			part{name: "quality", value: "auto"}), "quality was sent twice"},
+		"prompt twice": {foxForm(part{name: "prompt", value: "a fox"}), "prompt was sent twice"},
+		"model twice":  {foxForm(part{name: "model", value: "fake-1"}), "model was sent twice"},
+		"unknown":      {foxForm(part{name: "cfg_scale", value: "7"}), `unknown field "cfg_scale"`},
+		"unknown, with a nearest": {foxForm(part{name: "reference_img", value: "x"}),
+			"nearest known one is reference_image"},
+		"unknown file": {foxForm(part{name: "images", file: "m.png", value: picture(30, 30)}),
+			`unknown field "images"; the nearest known one is reference_image`},
+		"a reference with a number": {foxForm(part{name: "image[0]", file: "m.png", value: picture(30, 30)}),
+			`unknown field "image[0]"; the nearest known one is reference_image`},
+		"unknown file, unchosen": {foxForm(part{name: "images", file: noName}), `unknown field "images"`},
+		"no name": {
+			foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {"form-data"}}}), "Content-Disposition"},
+		"no disposition": {foxForm(part{header: textproto.MIMEHeader{"X": {"y"}}}), "Content-Disposition"},
+		"an attachment": {
+			foxForm(part{header: textproto.MIMEHeader{"Content-Disposition": {`attachment; name="n"`}}}),
+			"Content-Disposition"},
+		"text as a file": {foxForm(part{name: "quality", file: "q.txt", value: "low"}),
+			"quality must be text"},
+		"text as an unnamed file": {foxForm(part{name: "quality", file: noName, value: "low"}),
+			"quality must be text"},
+		"text in base64": {foxForm(part{value: "bG93",
+			header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`},
+				"Content-Transfer-Encoding": {"base64"}}}), `"quality" has the Content-Transfer-Encoding "base64"`},
+		"text in another charset": {foxForm(part{value: "low",
+			header: textproto.MIMEHeader{"Content-Disposition": {`form-data; name="quality"`},
+				"Content-Type": {"text/plain; charset=utf-7"}}}), "utf-7"},
+		"a file as text": {foxForm(part{name: "reference_image", value: picture(30, 30)}),
+			"reference_image must be a file"},
+		"another name as text": {foxForm(part{name: "image[]", value: "x"}), "image[] must be a file"},
+		"a third name as text": {foxForm(part{name: "image", value: "x"}), "image must be a file"},
+		"a fourth name as text": {foxForm(part{name: "reference_image[]", value: "x"}),
+			"reference_image[] must be a file"},
+		"prompt no UTF-8": {[]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fo\xff"}},
+			"prompt is not valid UTF-8"},
+		"much text": {foxForm(part{name: "user", value: strings.Repeat("x", 1<<20)}),
+			"1048576 bytes"},
+		"an empty file": {foxForm(file(picture(30, 30)), file("")),
+			`reference_image 2 ("fox.png") is empty`},
+		"a text file": {foxForm(file("a fox")),
+			`reference_image 1 ("fox.png") is not a PNG, JPEG or WebP`},
+		"a file without a name":   {foxForm(part{name: "image", file: noName, value: "x"}), `image 1 ("")`},
+		"a GIF":                   {foxForm(file("GIF89a\x01\x00\x01\x00\x00\x00\x00;")), "is not a PNG"},
+		"a BMP":                   {foxForm(file("BM" + strings.Repeat("\x00", 64))), "is not a PNG"},
+		"an SVG":                  {foxForm(file("<svg xmlns='http://www.w3.org/2000/svg'/>")), "is not a PNG"},
+		"the beginning of a JPEG": {foxForm(file("\xff\xd8\xff")), "cannot be used: the image is not whole"},
+		"the beginning of a WebP": {foxForm(file("RIFF\x04\x00\x00\x00WEBP")), "is not a PNG"},
+		"a header of another kind": {foxForm(file(strings.Replace(picture(30, 30), "IHDR", "IHDX", 1))),
+			"cannot be used: the image is not whole"},
+		"a header cut short": {foxForm(file(picture(30, 30)[:25])), "cannot be used: the image is not whole"},
+		"65 parts": {foxForm(slices.Repeat([]part{{name: "image", file: noName}}, 62)...),
+			"more than 64 parts"},
 		"a name with a long argument": {foxForm(part{name: strings.Repeat("x", 5000), value: ""}), "unknown field"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,12 +192,16 @@ func TestFormIsMalformed(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	contentType, whole := formOf(foxForm(part{name: "reference_image", file: "a.png", value: picture(300, 300)})...)
 	for cut := range len(whole) - 3 { // without the line break it is whole, see below
-		s.refused(s.post(whole[:len(whole)-3-cut], "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+		s.refused(s.post(whole[:len(whole)-3-cut], "Content-Type", contentType), http.StatusBadRequest,
+			imagegen.CodeInvalidRequest)
 	}
-	for _, body := range []string{"", " ", "--", strings.Repeat("x", 10_000), "--b\r\n\r\n", "--b\r\n" + strings.Repeat("A: b\r\n", 20_000)} {
-		s.refused(s.post(body, "Content-Type", "multipart/form-data; boundary=b"), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	for _, body := range []string{"", " ", "--", strings.Repeat("x", 10_000), "--b\r\n\r\n", "--b\r\n" +
+		strings.Repeat("A: b\r\n", 20_000)} {
+		s.refused(s.post(body, "Content-Type", "multipart/form-data; boundary=b"), http.StatusBadRequest,
+			imagegen.CodeInvalidRequest)
 	}
-	s.refused(s.post(whole+strings.Repeat("x", 100_000), "Content-Type", contentType), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.refused(s.post(whole+strings.Repeat("x", 100_000), "Content-Type", contentType), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest)
 	s.untouched()
 	s.accepted(s.post(whole+"an epilogue", "Content-Type", contentType), http.StatusOK)
 	s.accepted(s.post(strings.TrimSpace(whole), "Content-Type", contentType), http.StatusOK)
@@ -174,7 +214,8 @@ func TestFileOfFiftyMiB(t *testing.T) {
 	contentType, form := formOf(foxForm(part{name: "image", file: "big.png", value: picture(30, 30) + filler})...)
 	before, after, _ := strings.Cut(form, filler)
 	post := func(size int64) answer {
-		zeros := io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }), size-int64(len(picture(30, 30))))
+		zeros := io.LimitReader(readerFunc(func(p []byte) (int, error) { return len(p), nil }),
+			size-int64(len(picture(30, 30))))
 		body := io.MultiReader(strings.NewReader(before), zeros, strings.NewReader(after))
 		return s.send(s.request(http.MethodPost, generations, body, "Content-Type", contentType))
 	}
@@ -186,7 +227,8 @@ func TestFileOfFiftyMiB(t *testing.T) {
 func TestBodyLargerThanAllFiles(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	contentType, body := formOf(foxForm()...)
-	r := s.request(http.MethodPost, generations, strings.NewReader(body), "Content-Type", contentType, "Expect", "100-continue")
+	r := s.request(http.MethodPost, generations, strings.NewReader(body), "Content-Type", contentType, "Expect",
+		"100-continue")
 	r.ContentLength = 16*50<<20 + 1<<20 + 1 // announced, and so refused before a byte is read
 	s.is.True(strings.Contains(s.refused(s.send(r), 400, imagegen.CodeInvalidRequest), fmt.Sprint(r.ContentLength-1)))
 }
@@ -204,11 +246,16 @@ func TestPixelLimit(t *testing.T) {
 	s.is.True(strings.Contains(message, `image 1 ("a.png")`))
 }
 
-// pngHeader is a PNG that has a header only.
+// pngHeader is a PNG of which the pixels are only announced.
 func pngHeader(w, h uint32) string {
-	ihdr := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte("IHDR"), w), h)
+	ihdr := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, w), h)
 	ihdr = append(ihdr, 8, 0, 0, 0, 0) // 8 bits of grey
-	return string(binary.BigEndian.AppendUint32(append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0d"), ihdr...), crc32.ChecksumIEEE(ihdr)))
+	file := []byte("\x89PNG\r\n\x1a\n")
+	for _, chunk := range []string{"IHDR" + string(ihdr), "IDATx\x9c", "IEND"} {
+		file = append(binary.BigEndian.AppendUint32(file, uint32(len(chunk)-4)), chunk...)
+		file = binary.BigEndian.AppendUint32(file, crc32.ChecksumIEEE([]byte(chunk)))
+	}
+	return string(file)
 }
 
 type readerFunc func([]byte) (int, error)

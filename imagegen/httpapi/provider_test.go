@@ -11,7 +11,7 @@ import (
 
 // heldProvider fails once it is released.
 type heldProvider struct {
-	called  chan struct{} // told of the first call
+	called  chan struct{} // gets the first call
 	release chan struct{}
 }
 
@@ -23,7 +23,8 @@ func (p *heldProvider) Name() string { return "held" }
 func (p *heldProvider) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: 1}
 }
-func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+func (p *heldProvider) Generate(ctx context.Context, _ imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage,
+	error] {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
 		select {
 		case p.called <- struct{}{}:

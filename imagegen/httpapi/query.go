@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
@@ -16,7 +17,8 @@ func parseQuery(raw string) (q imagegen.Query, err error) {
 	err = eachParameter(raw, queryNames, func(name, v string) (err error) {
 		switch name {
 		case "limit":
-			if q.Limit, err = strconv.Atoi(v); err != nil || !serving.IsInteger(v) || q.Limit < 1 || q.Limit > imagegen.MaxPageSize {
+			if q.Limit, err = strconv.Atoi(v); err != nil || !serving.IsInteger(v) || q.Limit < 1 ||
+				q.Limit > imagegen.MaxPageSize {
 				return imagegen.Invalid("limit must be from 1 to %d; got %s", imagegen.MaxPageSize, serving.Shown(v))
 			}
 		case "after":
@@ -43,7 +45,8 @@ func eachParameter(raw string, known []string, set func(name, v string) error) e
 		case sent[0] == "":
 			err = imagegen.Invalid("query parameter %s has no value", serving.Shown(name))
 		case !slices.Contains(known, name):
-			err = imagegen.Invalid("unknown query parameter %s; the nearest known one is %s", serving.Shown(name), nearestField(name, known))
+			err = imagegen.Invalid("unknown query parameter %s; known are %s", serving.Unknown(name, known),
+				strings.Join(known, ", "))
 		default:
 			err = set(name, sent[0])
 		}

@@ -4,33 +4,44 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // pollAfter is the Retry-After of a generation that has not ended.
 const pollAfter = 2 * time.Second
 
-// catalog is the list of models as it is sent, until SetModels replaces them. It is never changed.
+// catalog is the list of models as it is sent to users of one account type, until SetModels replaces them. It is never
+// changed.
 type catalog struct {
 	revision uint64
 	body     []byte
 	etag     string
 }
 
-// encodeCatalog returns the encoded list of models, which is cached until SetModels.
-func (a *api) encodeCatalog() (*catalog, error) {
-	revision := a.engine.ModelsRevision() // before the models: should they change in between, the next call encodes them again
-	if c := a.catalog.Load(); c != nil && c.revision == revision {
-		return c, nil
+// encodeCatalog returns the encoded list of models for a user, which is cached until SetModels, by account type, unless
+// a price depends on more than that. Operators alone make account types, so there are few.
+func (a *api) encodeCatalog(ctx context.Context, session *engine.Session) (*catalog, error) {
+	// before the models: should they change in between, the next call encodes them again
+	revision := a.engine.ModelsRevision()
+	accountType, byUser, err := session.PriceGroup(ctx)
+	if err != nil {
+		return nil, err
 	}
-	infos, err := a.engine.Models(context.Background())
+	if c, ok := a.catalogs.Load(accountType); ok && !byUser && c.(*catalog).revision == revision {
+		return c.(*catalog), nil
+	}
+	infos, err := session.Models(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -39,13 +50,26 @@ func (a *api) encodeCatalog() (*catalog, error) {
 		return nil, err
 	}
 	c := &catalog{revision, append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
-	a.catalog.Store(c)
+	if !byUser {
+		a.catalogs.Store(accountType, c)
+	}
 	return c, nil
 }
 
-// models answers with the list of models, or 304 if the caller has it. It needs no key.
+// models answers with the list of models, or 304 if the caller has it. It needs no key: without one that can be used,
+// the prices are those of the default account type.
 func (a *api) models(x *exchange) error {
-	c, err := a.encodeCatalog()
+	session := a.engine.As("")
+	if key, err := httpguard.Bearer(x.Request.Header); err == nil {
+		known, err := a.engine.Authenticate(x.Ctx, key)
+		switch {
+		case err == nil:
+			session = known
+		case !errors.Is(err, imagegen.ErrInvalidKey) && !errors.Is(err, imagegen.ErrExpiredKey):
+			return err
+		}
+	}
+	c, err := a.encodeCatalog(x.Ctx, session)
 	if err != nil {
 		return err
 	}
@@ -53,7 +77,12 @@ func (a *api) models(x *exchange) error {
 	if asked["If-Match"] != nil && !lists(asked["If-Match"], c.etag) {
 		return errPreconditionFailed
 	}
-	x.Header().Set("Cache-Control", "no-cache") // may be stored, but is asked for each time: cheap with ETag
+	caching := "no-cache" // may be stored, but is asked for each time: cheap with ETag
+	if asked["Authorization"] != nil {
+		caching = "private, no-cache"
+	}
+	x.Header().Set("Cache-Control", caching)
+	x.Header().Add("Vary", "Authorization")
 	x.Header().Set("Etag", c.etag)
 	if asked["If-None-Match"] != nil && lists(asked["If-None-Match"], c.etag, "W/"+c.etag) {
 		x.WriteHeader(http.StatusNotModified)

@@ -12,7 +12,7 @@ import (
 )
 
 // A key that is revoked, or whose user is disabled, while a body comes is refused at its end: nothing is
-// charged, nothing stays in the spool, and no former answer is told.
+// charged, nothing stays in the spool, and no former answer is sent.
 func TestKeyThatIsRevokedMeanwhile(t *testing.T) {
 	contentType, form := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30)})...)
 	revoke := map[string]func(context.Context, *account.Accounts, imagegen.User) error{

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/julienschmidt/httprouter"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
-
-	"github.com/julienschmidt/httprouter"
 )
 
 // handle answers a request, or returns the error that is the answer. It does one or the other.
@@ -65,10 +65,14 @@ func answer(h handle) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.(*exchange).answer(h) }
 }
 
-// methodNotAllowed names the methods of Allow, which the router has set.
+// methodNotAllowed names the methods of Allow, which the router has set. A call in OpenAI's shape whose base address
+// lacks its last part meets the route of images, which is not what it looks for.
 func methodNotAllowed(x *exchange) error {
-	return &imagegen.Error{Code: serving.CodeMethodNotAllowed,
-		Message: "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"}
+	message := "this address takes " + strings.ReplaceAll(x.Header().Get("Allow"), ", OPTIONS", "") + " only"
+	if path := x.Request.URL.Path; path == "/images/generations" || path == "/images/edits" {
+		message += "; OpenAI's " + path + " is at /v1" + path + ", so the base address of its clients ends with /v1"
+	}
+	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: message}
 }
 
 // withKey lets a handler answer for the user whose key came with the request, see serving.Admit.

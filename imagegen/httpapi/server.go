@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"time"
+
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // NewServer returns a server for h with suitable limits: 10 seconds for a header of at most 32 KiB,
@@ -11,7 +13,7 @@ import (
 // listen.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           h,
+		Handler:           httpguard.Around(h),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,

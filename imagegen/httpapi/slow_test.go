@@ -12,12 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
 // line is a connection to a service that runs on the test's clock.
@@ -57,7 +57,8 @@ func (l *line) say(format string, args ...any) {
 // ask begins a request for images with a body of n bytes.
 func (l *line) ask(contentType string, n int) {
 	l.Helper()
-	l.say("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n", generations, l.key, l.header, contentType, n)
+	l.say("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n%sContent-Type: %s\r\nContent-Length: %d\r\n\r\n",
+		generations, l.key, l.header, contentType, n)
 }
 
 func (l *line) hear() (status int, body string) {
@@ -108,7 +109,8 @@ func TestStalledBody(t *testing.T) {
 				l := connect(t, spool.Watch)
 				began := time.Now()
 				l.ask(contentType, 1000)
-				l.say("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\n%s", picture(30, 30))
+				l.say("--b\r\nContent-Disposition: form-data; name=\"image\"; filename=\"a\"\r\n\r\n%s",
+					picture(30, 30))
 				status, answer := l.hear()
 				l.is.Equal(status, http.StatusBadRequest)
 				l.is.True(strings.Contains(answer, "too slowly"))
@@ -132,7 +134,7 @@ func TestStalledCancellation(t *testing.T) {
 	})
 }
 
-// Who sends a byte now and then is refused as well; who is slow but steady is not.
+// A caller who sends a byte now and then is refused as well; one who is slow but steady is not.
 func TestSlowBody(t *testing.T) {
 	for name, c := range map[string]struct {
 		chunk, every int // bytes, seconds
@@ -145,7 +147,8 @@ func TestSlowBody(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var spool imagegentest.CountedSpool
 				l := connect(t, spool.Watch)
-				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) + strings.Repeat("\x00", 2<<20)})...)
+				contentType, body := formOf(foxForm(part{name: "image", file: "a", value: picture(30, 30) +
+					strings.Repeat("\x00", 2<<20)})...)
 				l.ask(contentType, len(body))
 				sent := make(chan struct{})
 				go func() {
@@ -202,11 +205,11 @@ func TestHangUpInTheQueue(t *testing.T) {
 		t.Run(contentType, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var spool imagegentest.CountedSpool
-				l := connect(t, spool.Watch, func(c *engine.Config) { c.Concurrency = 1 })
+				l := connect(t, spool.Watch, func(c *engine.Config) { c.Limits.Concurrency = 1 })
 				busy, leave := context.WithCancel(t.Context())
 				defer leave()
-				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:delay=10s] a fox",
-					Size: imagegen.Size{Width: 64, Height: 48}})
+				go l.As(imagegentest.Bob).Generate(busy, imagegen.GenerateRequest{Model: imagegentest.Model,
+					Prompt: "[fake:delay=10s] a fox", Size: imagegen.Size{Width: 64, Height: 48}})
 				synctest.Wait()
 				body := fox("")
 				if contentType != "application/json" {

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
-// Whatever is wrong with a form, and whenever it shows, none of its files is left behind.
+// A form that is wrong leaves none of its files behind, whenever that shows.
 func TestNothingIsLeftInTheSpool(t *testing.T) {
 	var spool imagegentest.CountedSpool
 	s := serve(t, httpapi.Options{}, spool.Watch)
@@ -21,7 +21,9 @@ func TestNothingIsLeftInTheSpool(t *testing.T) {
 	for name, ask := range map[string]func() answer{
 		"a field after the files": func() answer { return s.postForm(good, good, part{name: "cfg_scale", value: "7"}) },
 		"a field missing":         func() answer { return s.postForm(good, good) },
-		"a bad file":              func() answer { return s.postForm(good, good, part{name: "image", file: "b", value: "x"}) },
+		"a bad file": func() answer {
+			return s.postForm(good, good, part{name: "image", file: "b", value: "x"})
+		},
 		"cut short": func() answer {
 			return s.post(whole[:strings.LastIndex(whole, "fox")], "Content-Type", contentType)
 		},

@@ -12,7 +12,8 @@ import (
 )
 
 // reads are the requests that read what belongs to a key's owner.
-var reads = []string{"/api/v1/credits", "/api/v1/usage", "/api/v1/generations", "/api/v1/generations/gen_00000000000000000000000000"}
+var reads = []string{"/api/v1/credits", "/api/v1/usage", "/api/v1/generations",
+	"/api/v1/generations/gen_00000000000000000000000000"}
 
 // cancelNone cancels what does not exist.
 const cancelNone = "/api/v1/generations/gen_00000000000000000000000000/cancel"
@@ -30,10 +31,10 @@ func TestEveryReadAsksForAKey(t *testing.T) {
 	s.untouched()
 }
 
-// A key that is busy is told so, whatever it asks for.
+// A busy key is refused, whatever it asks for.
 func TestEveryReadIsBounded(t *testing.T) {
 	held := hold()
-	s := serve(t, httpapi.Options{RequestsAtOnce: 1}, withProvider(held))
+	s := serve(t, httpapi.Options{MaxConcurrentRequests: 1}, withProvider(held))
 	answered := make(chan answer, 1)
 	go func() { answered <- s.post(fox("")) }()
 	<-held.called
@@ -80,16 +81,17 @@ func TestEveryReadCanFail(t *testing.T) {
 		c.Store, c.Ledger = b, b
 	})
 	for _, path := range reads {
-		s.is.Equal(s.refused(s.do("GET", path, ""), http.StatusInternalServerError, imagegen.CodeInternal), imagegen.ErrInternal.Message)
+		s.is.Equal(s.refused(s.do("GET", path, ""), http.StatusInternalServerError, imagegen.CodeInternal),
+			imagegen.ErrInternal.Message)
 	}
 	s.refused(s.quote(fox("")), http.StatusInternalServerError, imagegen.CodeInternal)
 	s.refused(s.do("POST", cancelNone, ""), http.StatusInternalServerError, imagegen.CodeInternal)
 }
 
-// What waits can be cancelled, as often as one likes; what an upstream works on cannot, and what is nobody's neither.
+// Waiting work can be cancelled, repeatedly; work of an upstream cannot, nor a generation of another user.
 func TestCancelStatuses(t *testing.T) {
 	held := hold()
-	s := serve(t, httpapi.Options{}, withProvider(held), func(c *engine.Config) { c.Concurrency = 1 })
+	s := serve(t, httpapi.Options{}, withProvider(held), func(c *engine.Config) { c.Limits.Concurrency = 1 })
 	cancel := func(g generation, body string) answer {
 		return s.do("POST", "/api/v1/generations/"+g.ID+"/cancel", body)
 	}
@@ -109,7 +111,7 @@ func TestCancelStatuses(t *testing.T) {
 
 func TestIdempotencyStatuses(t *testing.T) {
 	held := hold()
-	busy := serve(t, httpapi.Options{}, withProvider(held), func(c *engine.Config) { c.MaxWaiting = -1 })
+	busy := serve(t, httpapi.Options{}, withProvider(held), func(c *engine.Config) { c.Repeats.MaxWaiting = -1 })
 	answered := make(chan answer, 1)
 	go func() { answered <- busy.post(fox(""), "Idempotency-Key", "k") }()
 	<-held.called
@@ -121,13 +123,14 @@ func TestIdempotencyStatuses(t *testing.T) {
 
 	s := serve(t, httpapi.Options{})
 	g := s.accepted(s.post(fox(`,"response_format":"url"`), "Idempotency-Key", "k"), http.StatusOK)
-	s.refused(s.post(fox(`,"n":2`), "Idempotency-Key", "k"), http.StatusUnprocessableEntity, imagegen.CodeIdempotencyKeyReused)
+	s.refused(s.post(fox(`,"n":2`), "Idempotency-Key", "k"), http.StatusUnprocessableEntity,
+		imagegen.CodeIdempotencyKeyReused)
 	s.is.NoErr(s.Engine.Erase(t.Context(), imagegen.GenerationID(g.ID)))
 	s.refused(s.post(fox(""), "Idempotency-Key", "k"), http.StatusNotFound, imagegen.CodeNotFound)
 }
 
 func TestTooManyRefusals(t *testing.T) {
-	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.MaxRefusals = 1 })
+	s := serve(t, httpapi.Options{}, func(c *engine.Config) { c.Limits.MaxRefusals = 1 })
 	refused := `{"model":"fake-1","prompt":"[fake:refuse] a fox"}`
 	s.refused(s.post(refused), http.StatusInternalServerError, imagegen.CodeGenerationFailed)
 	a := s.post(refused)
@@ -135,7 +138,7 @@ func TestTooManyRefusals(t *testing.T) {
 	s.is.True(a.Header.Get("Retry-After") != "")
 }
 
-// What names addresses needs to know where it is called at.
+// An answer with addresses needs to know where the service is reached.
 func TestGenerationFromNowhere(t *testing.T) {
 	s := serve(t, httpapi.Options{})
 	g := s.accepted(s.post(fox("")), http.StatusOK)

@@ -95,17 +95,18 @@ func prefersCSV(accept []string) bool {
 	return table > object
 }
 
-var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images", "generations", "failed", "cancelled"}
+var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_refunded", "credits_spent", "images",
+	"generations", "failed", "cancelled"}
 
 // usageCSV answers with a report as CSV. A column by which the report does not group is empty.
 func (x *exchange) usageCSV(report wire.UsageReport) error {
 	out := serving.NewEncoder()
-	defer out.Free()
 	rows := csv.NewWriter(out)
 	rows.Write(usageColumns) // writing to a buffer never fails
 	for _, r := range report.Data {
-		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged), number(r.CreditsRefunded), number(r.CreditsSpent),
-			number(r.Images), number(r.Generations), number(r.Failed), number(r.Cancelled)})
+		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged),
+			number(r.CreditsRefunded), number(r.CreditsSpent), number(r.Images), number(r.Generations),
+			number(r.Failed), number(r.Cancelled)})
 	}
 	rows.Flush()
 	x.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")

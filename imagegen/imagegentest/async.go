@@ -2,6 +2,7 @@ package imagegentest
 
 import (
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // Users of the engines that Start makes.
@@ -45,7 +45,7 @@ func StartOver(t testing.TB, db Storage, change ...func(*engine.Config)) *engine
 	}
 	service, err := engine.New(cfg)
 	is.NoErr(err)
-	is.NoErr(service.Start(t.Context()))
+	is.NoErr(service.Start())
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what still runs is cut short

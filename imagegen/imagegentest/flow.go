@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // Storage is all that an engine needs.
@@ -40,6 +40,7 @@ func Flow(t *testing.T, open func(t *testing.T) Storage) {
 		"SlowBesideFastOf": func(f *flow) { f.slowBesideFast(16) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Flow/"+name)
 			synctest.Test(t, func(t *testing.T) {
 				f := &flow{T: t, is: is.New(t), db: open(t)}
 				defer f.balanced()
@@ -69,7 +70,7 @@ type flow struct {
 func (f *flow) serve(concurrency int, upstreams ...*paced) {
 	f.Helper()
 	f.upstreams, f.made, f.errs = upstreams, map[string]int{}, map[string]int{}
-	c := engine.Config{Store: f.db, Ledger: f.db, Concurrency: concurrency}
+	c := engine.Config{Store: f.db, Ledger: f.db, Limits: engine.Limits{Concurrency: concurrency}}
 	for n, u := range upstreams {
 		c.Models = append(c.Models, engine.Model{ID: fmt.Sprint("m", n), Provider: u,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}})
@@ -78,7 +79,7 @@ func (f *flow) serve(concurrency int, upstreams ...*paced) {
 	f.is.NoErr(err)
 	f.engine, err = engine.New(c)
 	f.is.NoErr(err)
-	f.is.NoErr(f.engine.Start(f.Context()))
+	f.is.NoErr(f.engine.Start())
 }
 
 // call has callers ask for a model's images one after the other, until ctx ends.
@@ -109,8 +110,8 @@ func said(err error) string {
 
 func (f *flow) ask(ctx context.Context, model string, async bool) error {
 	session := f.engine.As(flowUser)
-	got, err := session.Generate(context.WithoutCancel(ctx), imagegen.GenerateRequest{Model: model, Prompt: "a fox", N: 1,
-		Size: imagegen.Size{Width: 16, Height: 16}, Async: async})
+	got, err := session.Generate(context.WithoutCancel(ctx), imagegen.GenerateRequest{Model: model, Prompt: "a fox",
+		N: 1, Size: imagegen.Size{Width: 16, Height: 16}, Async: async})
 	for g := got.Generation; err == nil && async; g, err = session.Generation(context.WithoutCancel(ctx), got.ID) {
 		switch {
 		case g.Status == imagegen.StatusSucceeded:
@@ -217,14 +218,14 @@ func (f *flow) outage() {
 	f.is.True(f.bound(0).Bound <= 2)
 	before := u.refused()
 	time.Sleep(20 * time.Second)
-	f.is.True(u.refused()-before <= 20) // no more than one at a time, and each waits as it was told
+	f.is.True(u.refused()-before <= 20) // no more than one at a time, and each waits as it was asked to
 	u.setDown(false)
 	time.Sleep(90 * time.Second)
 	f.is.Equal(f.bound(0).Bound, 64)
 	f.is.True(f.images(10*time.Second) >= callers) // whatever ends just then
 }
 
-// retryAfter: who was told when to come again does not come before.
+// retryAfter: callers do not come again before their Retry-After is over.
 func (f *flow) retryAfter() {
 	u := &paced{took: time.Second, says: 20 * time.Second}
 	f.serve(0, u)

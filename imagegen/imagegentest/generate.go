@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -18,8 +19,10 @@ func (s *suite) models() {
 	want := []imagegen.ModelInfo{{
 		ID: Model, Provider: "fake", Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
 		Tiers: imagegen.Tiers(), Ratios: imagegen.Ratios(), MaxReferences: imagegen.MaxReferences,
-		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes, MaxReferenceBytes: imagegen.MaxReferenceBytes,
-		Formats: imagegen.Formats(), Backgrounds: imagegen.Backgrounds(), Mask: true, MaxSeed: math.MaxUint32,
+		MaxImages: imagegen.MaxImages, MaxPrompt: imagegen.MaxPromptRunes,
+		MaxReferenceBytes: imagegen.MaxReferenceBytes, Formats: imagegen.Formats(), Backgrounds: imagegen.Backgrounds(),
+		Mask: true, MaxSeed: math.MaxUint32, Efforts: map[imagegen.Tier][]imagegen.Quality{
+			"1K": imagegen.Qualities(), "2K": imagegen.Qualities(), "4K": imagegen.Qualities()},
 	}}
 	s.is.Equal(cmp.Diff(want, got), "")
 
@@ -97,11 +100,11 @@ func (s *suite) failures() {
 		s.is.True(!g.CompletedAt.IsZero())
 		s.is.Equal(len(s.recorded(s.Alice)), i+1)
 	}
-	s.is.Equal(len(messages), 2) // one for moderation, one for all the rest
+	s.is.Equal(len(messages), 3) // for moderation, for what cannot be made, and for all the rest
 	s.hasBalance(s.Alice, 100)
 }
 
-// prices are told by what was asked for, so that nothing large need be drawn.
+// prices follow from what was asked for, so that nothing large need be drawn.
 func (s *suite) prices() {
 	for _, c := range []struct {
 		size    imagegen.Size
@@ -118,7 +121,8 @@ func (s *suite) prices() {
 		{imagegen.Size{Width: 2048, Height: 2048}, "low", "2K", 2},
 		{imagegen.Size{Width: 4096, Height: 4096}, "", "4K", 4},
 	} {
-		_, err := s.Alice.Generate(s.Context(), imagegen.GenerateRequest{Model: Model, Prompt: "[fake:fail]", Size: c.size, Quality: c.quality, N: 3})
+		_, err := s.Alice.Generate(s.Context(), imagegen.GenerateRequest{Model: Model, Prompt: "[fake:fail]",
+			Size: c.size, Quality: c.quality, N: 3})
 		g, err := s.Alice.Generation(s.Context(), s.fails(err, imagegen.ErrGenerationFailed).Generation)
 		s.is.NoErr(err)
 		s.is.Equal(g.Tier, c.tier)
@@ -133,7 +137,8 @@ func (s *suite) insufficient() {
 		s.hasBalance(s.Bob, 3)
 		s.is.Equal(len(s.recorded(s.Bob)), 0)
 	}
-	_, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"})) // nothing was kept under the key
+	// nothing was kept under the key
+	_, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"}))
 	s.is.NoErr(err)
 	s.hasBalance(s.Bob, 0)
 }
@@ -145,24 +150,36 @@ func (s *suite) invalid() {
 		return q
 	}
 	requests := map[string]imagegen.GenerateRequest{
-		"no model":             change(func(q *imagegen.GenerateRequest) { q.Model = "" }),
-		"unknown model":        change(func(q *imagegen.GenerateRequest) { q.Model = "fake-2" }),
-		"no prompt":            change(func(q *imagegen.GenerateRequest) { q.Prompt = "" }),
-		"blank prompt":         change(func(q *imagegen.GenerateRequest) { q.Prompt = " \n\t\u2003" }),
-		"prompt too long":      change(func(q *imagegen.GenerateRequest) { q.Prompt = strings.Repeat("狐", imagegen.MaxPromptRunes+1) }),
-		"prompt no UTF-8":      change(func(q *imagegen.GenerateRequest) { q.Prompt = "a fo\xff" }),
-		"model no UTF-8":       change(func(q *imagegen.GenerateRequest) { q.Model = "fake-\xff" }),
-		"quality no UTF-8":     change(func(q *imagegen.GenerateRequest) { q.Quality = "\xff" }),
-		"unknown directive":    change(func(q *imagegen.GenerateRequest) { q.Prompt = "[fake:what] a fox" }),
-		"size too small":       change(func(q *imagegen.GenerateRequest) { q.Size = imagegen.Size{Width: 15, Height: 16} }),
-		"size too large":       change(func(q *imagegen.GenerateRequest) { q.Size = imagegen.Size{Width: 8193, Height: 8192} }),
-		"size of one edge":     change(func(q *imagegen.GenerateRequest) { q.Size.Width = 0 }),
-		"size too wide":        change(func(q *imagegen.GenerateRequest) { q.Size = imagegen.Size{Width: 304, Height: 100} }),
-		"size too tall":        change(func(q *imagegen.GenerateRequest) { q.Size = imagegen.Size{Width: 100, Height: 304} }),
-		"unknown quality":      change(func(q *imagegen.GenerateRequest) { q.Quality = "best" }),
-		"n negative":           change(func(q *imagegen.GenerateRequest) { q.N = -1 }),
-		"n too large":          change(func(q *imagegen.GenerateRequest) { q.N = 5 }),
-		"idempotency key long": change(func(q *imagegen.GenerateRequest) { q.IdempotencyKey = strings.Repeat("k", 256) }),
+		"no model":      change(func(q *imagegen.GenerateRequest) { q.Model = "" }),
+		"unknown model": change(func(q *imagegen.GenerateRequest) { q.Model = "fake-2" }),
+		"no prompt":     change(func(q *imagegen.GenerateRequest) { q.Prompt = "" }),
+		"blank prompt":  change(func(q *imagegen.GenerateRequest) { q.Prompt = " \n\t\u2003" }),
+		"prompt too long": change(func(q *imagegen.GenerateRequest) {
+			q.Prompt = strings.Repeat("狐", imagegen.MaxPromptRunes+1)
+		}),
+		"prompt no UTF-8":   change(func(q *imagegen.GenerateRequest) { q.Prompt = "a fo\xff" }),
+		"model no UTF-8":    change(func(q *imagegen.GenerateRequest) { q.Model = "fake-\xff" }),
+		"quality no UTF-8":  change(func(q *imagegen.GenerateRequest) { q.Quality = "\xff" }),
+		"unknown directive": change(func(q *imagegen.GenerateRequest) { q.Prompt = "[fake:what] a fox" }),
+		"size too small": change(func(q *imagegen.GenerateRequest) {
+			q.Size = imagegen.Size{Width: 15, Height: 16}
+		}),
+		"size too large": change(func(q *imagegen.GenerateRequest) {
+			q.Size = imagegen.Size{Width: 8193, Height: 8192}
+		}),
+		"size of one edge": change(func(q *imagegen.GenerateRequest) { q.Size.Width = 0 }),
+		"size too wide": change(func(q *imagegen.GenerateRequest) {
+			q.Size = imagegen.Size{Width: 304, Height: 100}
+		}),
+		"size too tall": change(func(q *imagegen.GenerateRequest) {
+			q.Size = imagegen.Size{Width: 100, Height: 304}
+		}),
+		"unknown quality": change(func(q *imagegen.GenerateRequest) { q.Quality = "best" }),
+		"n negative":      change(func(q *imagegen.GenerateRequest) { q.N = -1 }),
+		"n too large":     change(func(q *imagegen.GenerateRequest) { q.N = 5 }),
+		"idempotency key long": change(func(q *imagegen.GenerateRequest) {
+			q.IdempotencyKey = strings.Repeat("k", 256)
+		}),
 		"idempotency key, two": change(func(q *imagegen.GenerateRequest) { q.IdempotencyKey = "a b" }),
 		"idempotency key, CR":  change(func(q *imagegen.GenerateRequest) { q.IdempotencyKey = "a\r\nX: y" }),
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -20,9 +21,11 @@ func (s *suite) replay() {
 	s.is.Equal(cmp.Diff(first, again), "")
 	s.hasBalance(s.Alice, 97)
 
-	_, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"})) // a key is the user's own
+	// a key is the user's own
+	_, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"}))
 	s.is.NoErr(err)
-	replayed, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"})) // at zero balance
+	// at zero balance
+	replayed, err := s.Bob.Generate(s.Context(), fox(imagegen.GenerateRequest{N: 3, IdempotencyKey: "k"}))
 	s.is.NoErr(err)
 	s.is.True(replayed.Replayed)
 }
@@ -105,7 +108,7 @@ func (s *suite) keyInUseByMany() {
 	s.is.True(e.RetryAfter > 0)
 }
 
-// concurrentCallers: one charge, one answer, whoever comes first.
+// concurrentCallers: one charge, one answer, in whichever order they come.
 func (s *suite) concurrentCallers() {
 	const callers = 32
 	q := fox(imagegen.GenerateRequest{Prompt: "[fake:delay=50ms] a fox", IdempotencyKey: "k"})

@@ -18,7 +18,8 @@ import (
 
 // exactSizes: an explicit size is what comes, to the pixel.
 func (s *suite) exactSizes() {
-	for _, size := range []imagegen.Size{{Width: 16, Height: 16}, {Width: 101, Height: 67}, {Width: 31, Height: 93}, {Width: 300, Height: 100}} {
+	for _, size := range []imagegen.Size{{Width: 16, Height: 16}, {Width: 101, Height: 67}, {Width: 31, Height: 93},
+		{Width: 300, Height: 100}} {
 		got := s.generated(imagegen.GenerateRequest{Size: size})
 		s.is.Equal(got.Size, size)
 		s.is.Equal(imagegen.Size{Width: got.Images[0].Width, Height: got.Images[0].Height}, size)

@@ -3,16 +3,18 @@ package imagegentest
 import (
 	"context"
 	"errors"
+	"io"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
-
-	"github.com/matryer/is"
 )
 
 // TimedStore is a storage that judges the time.
@@ -22,10 +24,13 @@ type TimedStore interface {
 	imagegen.ImageStore
 	imagegen.Spool
 	imagegen.Timekeeper
+	account.LoginStore
+	account.TrailStore
 }
 
 // Leaps tests storages that judge the time: what a leap of the clock, a pause and a
-// repair do to credits, keys, idempotency, retention and readiness. open opens a storage
+// repair do to credits, keys, idempotency, retention and readiness, and that after a repair
+// everything ends that ends by its age. open opens a storage
 // with a wall clock, in a bubble of testing/synctest. Called again in the same test it
 // opens what the earlier one left, which was closed if it is an io.Closer; a storage that
 // does not outlive its process returns the earlier one.
@@ -38,6 +43,7 @@ func Leaps(t *testing.T, open func(t *testing.T, wall func() time.Time) func() T
 		"SetBackAfterAnEnd":     (*leap).setBackAfterAnEnd,
 	} {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Leaps/"+name)
 			synctest.Test(t, func(t *testing.T) {
 				l := &leap{T: t, is: is.New(t)}
 				l.open = open(t, l.wall)
@@ -66,11 +72,14 @@ func (l *leap) start() {
 	l.Helper()
 	l.db = l.open()
 	var err error
-	l.engine, err = engine.New(engine.Config{Store: l.db, Ledger: l.db, Retain: imagegen.ReservationTime, Models: []engine.Model{{
-		ID: Model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1},
-	}}})
+	l.engine, err = engine.New(engine.Config{Store: l.db, Ledger: l.db,
+		Retention: engine.Retention{Generations: imagegen.IdempotencyKeyLifetime,
+			Trail: imagegen.IdempotencyKeyLifetime},
+		Limits: engine.Limits{MaxRefusals: 1}, Models: []engine.Model{{
+			ID: Model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1},
+		}}})
 	l.is.NoErr(err)
-	l.is.NoErr(l.engine.Start(l.Context()))
+	l.is.NoErr(l.engine.Start())
 	service := l.engine
 	l.Cleanup(func() { service.Stop(context.Background()) })
 }
@@ -79,7 +88,7 @@ func (l *leap) start() {
 func (l *leap) stop() {
 	l.Helper()
 	l.is.NoErr(l.engine.Stop(l.Context()))
-	if c, ok := l.db.(interface{ Close() error }); ok {
+	if c, ok := l.db.(io.Closer); ok {
 		l.is.NoErr(c.Close())
 	}
 }
@@ -115,7 +124,8 @@ func (l *leap) user() imagegen.UserID {
 // generate asks for an image, always under the same idempotency key.
 func (l *leap) generate(u imagegen.UserID) imagegen.Result {
 	l.Helper()
-	g, err := l.engine.As(u).Generate(l.Context(), imagegen.GenerateRequest{Model: Model, Prompt: "a fox", IdempotencyKey: "k"})
+	g, err := l.engine.As(u).Generate(l.Context(), imagegen.GenerateRequest{Model: Model, Prompt: "a fox",
+		IdempotencyKey: "k"})
 	l.is.NoErr(err)
 	return g
 }
@@ -160,7 +170,9 @@ func (l *leap) dated() {
 func (l *leap) leapt(by time.Duration) {
 	l.start()
 	l.furnish()
+	before := l.makeAging("before")
 	l.ahead.Store(int64(by))
+	during := l.makeAging("during")
 	time.Sleep(10 * time.Minute) // of maintenance
 	l.doubts(true)
 	l.stands(true, true, true)
@@ -185,6 +197,7 @@ func (l *leap) leapt(by time.Duration) {
 	b, err := l.db.Balance(l.Context(), l.user())
 	l.is.NoErr(err)
 	l.is.Equal(b.Credits, imagegen.Credits(4)) // what has expired stays expired
+	l.allEnds(before, during)
 }
 
 // pause: a service that was off for a weekend believes its clock.
@@ -200,6 +213,7 @@ func (l *leap) pause() {
 	l.stands(false, false, false)
 	l.dated()
 	l.is.True(!l.generate(l.user()).Replayed)
+	l.allEnds()
 }
 
 // setBackAfterAnEnd: an erased generation's idempotency key that was free stays free, though by a clock that
@@ -208,12 +222,14 @@ func (l *leap) setBackAfterAnEnd() {
 	l.start()
 	l.furnish()
 	l.is.NoErr(l.engine.Erase(l.Context(), l.first.ID))
-	time.Sleep(imagegen.ReservationTime + 2*time.Minute) // of maintenance
+	time.Sleep(imagegen.IdempotencyKeyLifetime + 2*time.Minute) // of maintenance
+	before := l.makeAging("before")
 	l.ahead.Store(int64(-2 * time.Hour))
 	l.doubts(true)
 	l.is.NoErr(l.db.ConfirmClock(l.Context()))
 	l.is.Equal(l.db.Now(), l.wall())
 	l.is.True(!l.generate(l.user()).Replayed)
+	l.allEnds(before)
 }
 
 // yearsFast: a first start with a clock five years fast can be repaired, and nothing is lost by it.
@@ -221,6 +237,7 @@ func (l *leap) yearsFast() {
 	l.ahead.Store(int64(5 * 365 * 24 * time.Hour))
 	l.start()
 	l.furnish()
+	before := l.makeAging("before")
 	l.doubts(false) // there is nothing to compare it with
 	l.ahead.Store(0)
 	l.doubts(true)
@@ -228,12 +245,13 @@ func (l *leap) yearsFast() {
 	l.start()
 	l.doubts(true)
 	l.stands(true, true, true)
+	during := l.makeAging("during")
 	l.is.NoErr(l.db.ConfirmClock(l.Context()))
 	l.doubts(false)
 	l.is.Equal(l.db.Now(), l.wall())
 	l.dated()
-	time.Sleep(25 * time.Hour)
-	l.stands(true, true, true) // they end in five years, as they were promised
+	l.allEnds(before, during)
+	l.stands(true, true, false) // key and credits end in five years, as they were promised
 	l.stop()
 	l.start()
 	l.doubts(false)

@@ -3,6 +3,7 @@ package imagegentest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
@@ -11,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/imagegend/imagegend/imagegen"
-
 	"golang.org/x/image/webp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // decoders are those of the formats.
@@ -47,12 +48,14 @@ func (s *suite) bytesOf(id imagegen.ImageID) []byte {
 func (s *suite) formats() {
 	for _, async := range []bool{false, true} {
 		for _, format := range imagegen.Formats() {
-			_, picture := s.drawn(imagegen.GenerateRequest{Async: async, Options: imagegen.Options{Format: format}}, format)
+			_, picture := s.drawn(imagegen.GenerateRequest{Async: async, Options: imagegen.Options{Format: format}},
+				format)
 			s.is.Equal(picture.Bounds().Size(), image.Pt(small.Width, small.Height))
 		}
 	}
 	size := func(compression int) int {
-		done, _ := s.drawn(imagegen.GenerateRequest{Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: &compression}}, imagegen.FormatJPEG)
+		done, _ := s.drawn(imagegen.GenerateRequest{Options: imagegen.Options{Format: imagegen.FormatJPEG,
+			Compression: &compression}}, imagegen.FormatJPEG)
 		return len(s.bytesOf(done.Images[0].ID))
 	}
 	s.is.True(size(0) < size(50))
@@ -91,9 +94,11 @@ func (s *suite) seeds() {
 }
 
 func (s *suite) masks() {
-	before, mask := painted(small, color.NRGBA{R: 200, G: 10, B: 10, A: 255}), masking(small, image.Rect(16, 12, 32, 24))
+	before, mask := painted(small, color.NRGBA{R: 200, G: 10, B: 10, A: 255}),
+		masking(small, image.Rect(16, 12, 32, 24))
 	for _, async := range []bool{false, true} {
-		done, after := s.drawn(imagegen.GenerateRequest{References: []imagegen.Reference{before}, Mask: mask, Async: async}, imagegen.FormatPNG)
+		done, after := s.drawn(imagegen.GenerateRequest{References: []imagegen.Reference{before}, Mask: mask,
+			Async: async}, imagegen.FormatPNG)
 		s.is.Equal(done.ReferenceCount, 1)
 		changed := 0
 		for y := range small.Height {
@@ -109,16 +114,39 @@ func (s *suite) masks() {
 	}
 }
 
+// turned sends references whose EXIF turns them, with masks of the size in which they are displayed: what the mask
+// keeps is upright in the image.
+func (s *suite) turned() {
+	upright := imagegen.Size{Width: small.Height, Height: small.Width}
+	for _, f := range imagegen.Formats() {
+		for _, o := range Orientations() {
+			q := imagegen.GenerateRequest{Size: upright,
+				References: []imagegen.Reference{blob(Turned(f, o, upright.Width, upright.Height))},
+				Mask:       masking(upright, image.Rect(0, 0, 1, 1)), IdempotencyKey: fmt.Sprintf("%s-%d", f, o)}
+			done, picture := s.drawn(q, imagegen.FormatPNG)
+			s.is.NoErr(Upright(picture))
+			s.is.Equal(done.ReferenceCount, 1)
+			again, err := s.generate(q)
+			s.is.NoErr(err)
+			s.is.True(again.Replayed)
+			s.is.Equal(again.ID, done.ID)
+		}
+	}
+}
+
 func (s *suite) unfitMasks() {
 	reference := painted(small, color.White)
 	larger := imagegen.Size{Width: small.Width + 1, Height: small.Height}
 	for name, q := range map[string]imagegen.GenerateRequest{
-		"no reference":     {Mask: masking(small, image.Rect(0, 0, 9, 9))},
-		"another size":     {References: []imagegen.Reference{reference}, Mask: masking(larger, image.Rect(0, 0, 9, 9))},
-		"no alpha":         {References: []imagegen.Reference{reference}, Mask: picture(small.Width, small.Height)},
-		"no image":         {References: []imagegen.Reference{reference}, Mask: blob("a fox")},
-		"cannot be opened": {References: []imagegen.Reference{reference}, Mask: broken{open: errors.New("no such file")}},
-		"cannot be read":   {References: []imagegen.Reference{reference}, Mask: broken{read: errors.New("disk trouble")}},
+		"no reference": {Mask: masking(small, image.Rect(0, 0, 9, 9))},
+		"another size": {References: []imagegen.Reference{reference},
+			Mask: masking(larger, image.Rect(0, 0, 9, 9))},
+		"no alpha": {References: []imagegen.Reference{reference}, Mask: picture(small.Width, small.Height)},
+		"no image": {References: []imagegen.Reference{reference}, Mask: blob("a fox")},
+		"cannot be opened": {References: []imagegen.Reference{reference},
+			Mask: broken{open: errors.New("no such file")}},
+		"cannot be read": {References: []imagegen.Reference{reference},
+			Mask: broken{read: errors.New("disk trouble")}},
 	} {
 		_, err := s.generate(q)
 		if e := s.fails(err, imagegen.ErrInvalidRequest); !strings.HasPrefix(e.Message, "mask") {
@@ -133,9 +161,11 @@ func (s *suite) invalidOptions() {
 	for field, all := range map[string][]imagegen.Options{
 		"output_format": {{Format: "gif"}, {Format: "PNG"}},
 		"output_compression": {{Compression: new(50)}, {Format: imagegen.FormatPNG, Compression: new(50)},
-			{Format: imagegen.FormatWebP, Compression: new(50)}, {Format: imagegen.FormatJPEG, Compression: new(-1)}, {Format: imagegen.FormatJPEG, Compression: new(101)}},
-		"background": {{Background: "white"}, {Background: imagegen.BackgroundTransparent, Format: imagegen.FormatJPEG}},
-		"seed":       {{Seed: new(int64(-1))}, {Seed: new(int64(1) << 32)}},
+			{Format: imagegen.FormatWebP, Compression: new(50)}, {Format: imagegen.FormatJPEG, Compression: new(-1)},
+			{Format: imagegen.FormatJPEG, Compression: new(101)}},
+		"background": {{Background: "white"}, {Background: imagegen.BackgroundTransparent,
+			Format: imagegen.FormatJPEG}},
+		"seed": {{Seed: new(int64(-1))}, {Seed: new(int64(1) << 32)}},
 	} {
 		for _, o := range all {
 			_, err := s.generate(imagegen.GenerateRequest{Options: o})
@@ -145,7 +175,8 @@ func (s *suite) invalidOptions() {
 		}
 	}
 	last := int64(1)<<32 - 1
-	_, err := s.generate(imagegen.GenerateRequest{N: 2, Options: imagegen.Options{Seed: &last}}) // of which the second has none
+	// of which the second has none
+	_, err := s.generate(imagegen.GenerateRequest{N: 2, Options: imagegen.Options{Seed: &last}})
 	s.fails(err, imagegen.ErrInvalidRequest)
 	s.hasBalance(s.Alice, 100)
 	s.generated(imagegen.GenerateRequest{Options: imagegen.Options{Seed: &last}})

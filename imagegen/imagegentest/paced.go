@@ -61,7 +61,8 @@ func (u *paced) take() error {
 	switch {
 	case u.down:
 		u.no++
-		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: u.says, Message: "503"}
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: u.says,
+			Message: "503"}
 	case u.perSecond > 0 && len(u.accepted) >= u.perSecond:
 		u.no++
 		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, RetryAfter: u.says, Message: "429"}

@@ -2,15 +2,17 @@ package imagegentest
 
 import (
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ownership: what is another's cannot be told from what does not exist.
+// ownership: another user's generation looks like one that does not exist.
 func (s *suite) ownership() {
 	hers := s.generated(imagegen.GenerateRequest{})
 	_, unknown := s.Bob.Generation(s.Context(), "gen_00000000000000000000000000")
 	want := s.fails(unknown, imagegen.ErrNotFound)
-	for _, id := range []imagegen.GenerationID{hers.ID, "", "gen_", "..", "a/b", "%2e", "gen_\n", hers.ID + "x", "GEN" + hers.ID[3:]} {
+	for _, id := range []imagegen.GenerationID{hers.ID, "", "gen_", "..", "a/b", "%2e", "gen_\n", hers.ID + "x", "GEN" +
+		hers.ID[3:]} {
 		_, err := s.Bob.Generation(s.Context(), id)
 		s.is.Equal(cmp.Diff(want, s.fails(err, imagegen.ErrNotFound)), "")
 	}
@@ -81,7 +83,8 @@ func (s *suite) pages(q imagegen.Query) []imagegen.Generation {
 
 func (s *suite) invalidQueries() {
 	for _, q := range []imagegen.Query{
-		{Limit: -1}, {Limit: imagegen.MaxPageSize + 1}, {After: "gen_1"}, {After: "a b&c"}, {Status: "done"}, {Status: "Queued"},
+		{Limit: -1}, {Limit: imagegen.MaxPageSize + 1}, {After: "gen_1"}, {After: "a b&c"}, {Status: "done"},
+		{Status: "Queued"},
 	} {
 		_, err := s.Alice.Generations(s.Context(), q)
 		s.fails(err, imagegen.ErrInvalidRequest)

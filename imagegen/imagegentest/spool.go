@@ -57,3 +57,11 @@ func (s *CountedSpool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) 
 	s.mu.Unlock()
 	return s.Spool.Remove(ctx, ids...)
 }
+
+// TakeSpace implements [imagegen.SpaceTaker], also over a spool that does not.
+func (s *CountedSpool) TakeSpace(n int64) error {
+	if t, ok := s.Spool.(imagegen.SpaceTaker); ok {
+		return t.TakeSpace(n)
+	}
+	return nil
+}

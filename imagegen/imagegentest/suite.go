@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Fixture is a service of its own, as two of its users see it. It offers Model, made by
@@ -60,6 +61,7 @@ func Service(t *testing.T, start func(t *testing.T) Fixture) {
 		"backgrounds":               (*suite).backgrounds,
 		"seeds":                     (*suite).seeds,
 		"masks":                     (*suite).masks,
+		"references on their side":  (*suite).turned,
 		"masks that are unfit":      (*suite).unfitMasks,
 		"options that are invalid":  (*suite).invalidOptions,
 		"options are compared":      (*suite).optionsCompared,
@@ -72,6 +74,7 @@ func Service(t *testing.T, start func(t *testing.T) Fixture) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			promises.Expect(t, "Service/"+name)
 			test(&suite{T: t, is: is.New(t), Fixture: start(t)})
 		})
 	}
@@ -116,7 +119,9 @@ func (s *suite) hasBalance(of imagegen.Service, want imagegen.Credits) {
 	s.Helper()
 	b, err := of.Balance(s.Context())
 	s.is.NoErr(err)
-	s.is.Equal(b.Credits, want)
+	if b.Credits != want {
+		s.Fatalf("the user has %d credits, and should have %d", b.Credits, want)
+	}
 }
 
 // recorded returns all of a user's generations, newest first.
@@ -132,9 +137,11 @@ func (s *suite) fails(err error, want *imagegen.Error) *imagegen.Error {
 	s.Helper()
 	e, ok := errors.AsType[*imagegen.Error](err)
 	s.is.True(ok) // every error is an *Error
-	s.is.Equal(e.Code, want.Code)
-	s.is.True(errors.Is(err, want))
-	s.is.True(e.Message != "")
+	if e.Code != want.Code {
+		s.Fatalf("the error has code %s (%s), and should have %s", e.Code, e.Message, want.Code)
+	}
+	s.is.True(errors.Is(err, want)) // errors.Is finds the error by its code
+	s.is.True(e.Message != "")      // every error says something
 	return e
 }
 

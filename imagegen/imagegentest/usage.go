@@ -17,7 +17,8 @@ func (s *suite) usage() {
 	s.fails(err, imagegen.ErrGenerationFailed)
 	var want imagegen.UsageSums
 	for _, g := range s.recorded(s.Alice) {
-		want = want.Plus(imagegen.UsageSums{Charged: g.CreditsRequested, Refunded: g.CreditsRequested - g.Credits, Spent: g.Credits, Images: len(g.Images), Generations: 1})
+		want = want.Plus(imagegen.UsageSums{Charged: g.CreditsRequested, Refunded: g.CreditsRequested - g.Credits,
+			Spent: g.Credits, Images: len(g.Images), Generations: 1})
 	}
 	want.Failed = 1
 	for _, by := range [][]imagegen.UsageGroup{nil, {imagegen.UsageByDay}, imagegen.UsageGroups()} {
@@ -53,12 +54,14 @@ func (s *suite) sums(r imagegen.UsageReport, want imagegen.UsageSums) {
 
 func (s *suite) usageDays() {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 12, 0, 0, 0, time.UTC) }
-	r, err := s.Alice.Usage(s.Context(), imagegen.UsageQuery{From: day(2), To: day(3), By: []imagegen.UsageGroup{imagegen.UsageByKey}})
+	r, err := s.Alice.Usage(s.Context(), imagegen.UsageQuery{From: day(2), To: day(3),
+		By: []imagegen.UsageGroup{imagegen.UsageByKey}})
 	s.is.NoErr(err)
-	want := imagegen.UsageReport{UsageQuery: imagegen.UsageQuery{From: imagegen.UsageDay(day(2)), To: imagegen.UsageDay(day(3)),
-		By: []imagegen.UsageGroup{imagegen.UsageByKey}}, Rows: []imagegen.Usage{}}
+	want := imagegen.UsageReport{UsageQuery: imagegen.UsageQuery{From: imagegen.UsageDay(day(2)),
+		To: imagegen.UsageDay(day(3)), By: []imagegen.UsageGroup{imagegen.UsageByKey}}, Rows: []imagegen.Usage{}}
 	s.is.Equal(cmp.Diff(want, r), "")
-	for _, q := range []imagegen.UsageQuery{{From: day(2), To: day(1)}, {From: day(1), To: day(367)}, {By: []imagegen.UsageGroup{"hour"}}} {
+	for _, q := range []imagegen.UsageQuery{{From: day(2), To: day(1)}, {From: day(1), To: day(367)},
+		{By: []imagegen.UsageGroup{"hour"}}} {
 		_, err := s.Alice.Usage(s.Context(), q)
 		s.fails(err, imagegen.ErrInvalidRequest)
 	}
@@ -76,25 +79,28 @@ func (s *suite) quotes() {
 		s.is.NoErr(err)
 		s.hasBalance(s.Alice, before.Credits)
 		g := s.generated(q)
-		s.is.Equal(cmp.Diff(imagegen.Quote{Model: g.Model, Ratio: g.Ratio, Tier: g.Tier, N: g.N, Price: g.CreditsRequested / imagegen.Credits(g.N),
-			Credits: g.CreditsRequested, Balance: before}, quote), "")
+		s.is.Equal(cmp.Diff(imagegen.Quote{Model: g.Model, Ratio: g.Ratio, Tier: g.Tier, Effort: g.Effort, N: g.N,
+			Price: g.CreditsRequested / imagegen.Credits(g.N), Credits: g.CreditsRequested, Balance: before}, quote),
+			"")
 	}
 	s.is.Equal(len(s.recorded(s.Alice)), 4)
 
-	quote, err := s.Bob.Quote(s.Context(), fox(imagegen.GenerateRequest{N: 4, References: make([]imagegen.Reference, 16)})) // who cannot pay
+	quote, err := s.Bob.Quote(s.Context(),
+		fox(imagegen.GenerateRequest{N: 4, References: make([]imagegen.Reference, 16)})) // who cannot pay
 	s.is.NoErr(err)
 	s.is.Equal(quote.Credits, imagegen.Credits(4))
 	s.is.Equal(quote.Balance.Credits, imagegen.Credits(3))
 	for _, q := range []imagegen.GenerateRequest{
 		{Model: "unknown", Prompt: "a fox"}, {Model: Model, Prompt: " "}, fox(imagegen.GenerateRequest{N: 5}),
-		fox(imagegen.GenerateRequest{References: make([]imagegen.Reference, 17)}), fox(imagegen.GenerateRequest{Size: imagegen.Size{Width: 8192, Height: 16}}),
+		fox(imagegen.GenerateRequest{References: make([]imagegen.Reference, 17)}),
+		fox(imagegen.GenerateRequest{Size: imagegen.Size{Width: 8192, Height: 16}}),
 	} {
 		_, err := s.Alice.Quote(s.Context(), q)
 		s.fails(err, imagegen.ErrInvalidRequest)
 	}
 }
 
-// waiting ends when the generation does, well or badly; who waits for what is another's is told nothing.
+// waiting ends when the generation does, well or badly; a caller who waits for another user's learns nothing.
 func (s *suite) waiting() {
 	for _, prompt := range []string{"[fake:delay=1s] a fox", "[fake:fail]"} {
 		got := s.generated(imagegen.GenerateRequest{Async: true, Prompt: prompt})

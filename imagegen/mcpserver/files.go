@@ -50,7 +50,9 @@ func (t *tools) target(path, prompt string) (string, error) {
 	}
 	path = strings.TrimSuffix(path, filepath.Ext(path))
 	info, err := t.Dir.Stat(filepath.Dir(path))
-	switch {
+	switch base := filepath.Base(path); {
+	case strings.ContainsRune(base, 0) || len(base) > longestName:
+		return "", imagegen.Invalid("save_as: the name of a file has at most %d bytes, and no NUL", longestName)
 	case path == "" || strings.HasSuffix(path, string(filepath.Separator)):
 		return "", imagegen.Invalid("save_as names no file")
 	case err != nil:
@@ -63,7 +65,7 @@ func (t *tools) target(path, prompt string) (string, error) {
 
 // save writes image i of n, from 0, to a new file and returns its path in the directory, with slashes. On
 // an error no file is left.
-func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (string, error) {
+func (t *tools) save(ctx context.Context, p madeImage, to string, i, n int) (string, error) {
 	image, err := t.OpenImage(ctx, p.ID) // before the file, which an image that is gone must not leave empty
 	if err != nil {
 		return "", err
@@ -83,15 +85,20 @@ func (t *tools) save(ctx context.Context, p picture, to string, i, n int) (strin
 
 // unsaved is the error for an image that was paid for and could not be written. It says where to read the
 // image. An error of the service, which could not be read from, is returned as it is.
-func unsaved(p picture, name string, err error) error {
+func unsaved(p madeImage, name string, err error) error {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {
 		return e
 	}
-	return imagegen.Invalid("%s was made, but could not be saved as %q: %v. Read it at %s", p.ID, filepath.ToSlash(name), reason(err), p.URL)
+	return imagegen.Invalid("%s was made, but could not be saved as %q: %v. Read it at %s", p.ID,
+		filepath.ToSlash(name), reason(err), p.URL)
 }
 
 // maxNames bounds the numbers that are tried to find a free name.
 const maxNames = 10_000
+
+// longestName is how many bytes of a name leave room, of the 255 that file systems have, for the largest number
+// and the longest extension.
+const longestName = 255 - len("-9999.webp")
 
 // create makes a file under the first name that is free: the target itself for a single image, else the
 // target with a number, from i+1 on. O_EXCL makes sure that no existing file is overwritten, even if

@@ -29,7 +29,7 @@ func TestSave(t *testing.T) {
 		return image.Pt(c.Width, c.Height)
 	}
 
-	var g told
+	var g seen
 	r := a.call("generate_image", map[string]any{"prompt": "A red fox!", "size": "48x32"}, &g)
 	a.is.Equal(read("a-red-fox.png"), "mine")
 	a.is.Equal(g.Images[0].File, "a-red-fox-2.png")
@@ -40,7 +40,7 @@ func TestSave(t *testing.T) {
 	a.is.Equal(g.Images[0].File, "out/fox-1.png")
 	a.is.Equal(g.Images[1].File, "out/fox-2.png")
 
-	var again told
+	var again seen
 	a.call("get_generation", map[string]any{"id": g.ID}, &again)
 	a.is.Equal(again.Images[0].File, "")
 	a.call("get_generation", map[string]any{"id": g.ID, "save": true}, &g)
@@ -65,16 +65,21 @@ func TestOutside(t *testing.T) {
 	a.is.NoErr(dir.WriteFile("large", nil, 0o600))
 	a.is.NoErr(os.Truncate(filepath.Join(dir.Name(), "large"), imagegen.MaxReferenceBytes+1))
 	above := "../" + filepath.Base(outside) + "/secret.png"
-	for _, path := range []string{secret, above, "link/secret.png", "secret.png", "pipe", ".", "large", "nothing.png", ""} {
+	for _, path := range []string{secret, above, "link/secret.png", "secret.png", "pipe", ".", "large", "nothing.png",
+		""} {
 		message := a.refused("generate_image", map[string]any{"prompt": "a fox", "references": []string{path}})
 		if path != secret && strings.Contains(message, outside) {
 			t.Errorf("it tells where the directory is linked to: %s", message)
 		}
 	}
-	for _, path := range []string{filepath.Join(outside, "fox"), "../fox", "link/fox", "nowhere/fox", "secret.png/fox"} {
+	for _, path := range []string{filepath.Join(outside, "fox"), "../fox", "link/fox", "nowhere/fox", "secret.png/fox",
+		"a\x00fox", strings.Repeat("a", 246), strings.Repeat("狐", 82), strings.Repeat("a", 250) + ".png", "a/../" +
+			strings.Repeat("a", 300)} {
 		a.refused("generate_image", map[string]any{"prompt": "a fox", "save_as": path}, "invalid_request")
 	}
 	a.is.Equal(a.spent(), 0)
+	a.call("generate_image", map[string]any{"prompt": "a fox", "size": "48x32", "n": 2, "save_as": strings.Repeat("a",
+		245)}, nil) // the longest
 	entries, err := os.ReadDir(outside)
 	a.is.NoErr(err)
 	a.is.Equal(len(entries), 1)
@@ -85,7 +90,7 @@ func TestReferences(t *testing.T) {
 	dir, _ := directory(t)
 	a := alice(t, mcpserver.Options{Dir: dir})
 	a.is.NoErr(dir.WriteFile("den.png", imagegentest.PNG(300, 100), 0o600))
-	var first, g told
+	var first, g seen
 	a.call("generate_image", map[string]any{"prompt": "a fox", "n": 2, "size": "48x32"}, &first)
 	a.call("generate_image", map[string]any{"prompt": "a fox", "size": "48x32",
 		"references": []string{"den.png", first.ID, first.Images[0].ID}}, &g)
@@ -93,9 +98,9 @@ func TestReferences(t *testing.T) {
 	a.is.NoErr(err)
 	a.is.Equal(made.ReferenceCount, 1+2+1)
 
-	var failed told
+	var failed seen
 	a.refused("generate_image", map[string]any{"prompt": "[fake:fail] a fox"})
-	var page struct{ Generations []told }
+	var page struct{ Generations []seen }
 	a.call("list_generations", map[string]any{"status": "failed"}, &page)
 	failed = page.Generations[0]
 	a.refused("generate_image", map[string]any{"prompt": "a fox", "references": []string{failed.ID}}, "has no image")
@@ -105,5 +110,6 @@ func TestReferences(t *testing.T) {
 	}
 	a.refused("generate_image", map[string]any{"prompt": "a fox", "references": many}, "invalid_request", "16")
 	a.is.NoErr(dir.WriteFile("text.png", bytes.Repeat([]byte("x"), 100), 0o600))
-	a.refused("generate_image", map[string]any{"prompt": "a fox", "references": []string{"text.png"}}, "invalid_request")
+	a.refused("generate_image", map[string]any{"prompt": "a fox", "references": []string{"text.png"}},
+		"invalid_request")
 }

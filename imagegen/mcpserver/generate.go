@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/internal/filename"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // wanted is a request for images. It is also the input of quote, so that both take the same.
@@ -20,6 +20,7 @@ type wanted struct {
 	Size       string   `json:"size,omitempty" jsonschema:"WIDTHxHEIGHT in pixels, such as 1024x768, or auto"`
 	Quality    string   `json:"quality,omitempty" jsonschema:"auto, low, medium or high"`
 	N          *int     `json:"n,omitempty" jsonschema:"how many images, 1 to 4; 1 if absent"`
+	MaxCredits *int64   `json:"max_credits,omitempty" jsonschema:"refuse the request if all images together cost more"`
 	References []string `json:"references,omitempty" jsonschema:"images to go by: ids of images or generations of yours; where the server has a directory, also paths of PNG, JPEG or WebP files in it"`
 }
 
@@ -30,9 +31,10 @@ type order struct {
 }
 
 // generateImage asks for images and waits for them. What can be refused for nothing, the target and the
-// request, comes before ask: from there on the images are paid for. If the call is cut off then, the
+// request, comes before beginGeneration: from there on the images are paid for. If the call is cut off then, the
 // work goes on, and list_generations finds it.
-func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest, o order) (*mcp.CallToolResult, generation, error) {
+func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest,
+	o order) (*mcp.CallToolResult, generation, error) {
 	target, err := t.target(o.SaveAs, o.Prompt)
 	if err != nil {
 		return nil, generation{}, err
@@ -41,7 +43,7 @@ func (t *tools) generateImage(ctx context.Context, r *mcp.CallToolRequest, o ord
 	if err != nil {
 		return nil, generation{}, err
 	}
-	made, err := t.ask(ctx, q)
+	made, err := t.beginGeneration(ctx, q)
 	if err != nil {
 		return nil, generation{}, err
 	}
@@ -58,6 +60,11 @@ func (t *tools) request(ctx context.Context, w wanted) (q imagegen.GenerateReque
 	if w.N != nil {
 		if q.N = *w.N; q.N == 0 { // which would mean to the service that it is absent
 			return q, imagegen.Invalid("n must be from 1 to %d; got 0", imagegen.MaxImages)
+		}
+	}
+	if w.MaxCredits != nil {
+		if q.MaxCredits = imagegen.Credits(*w.MaxCredits); !q.MaxCredits.Valid() {
+			return q, imagegen.Invalid("max_credits must be from 1 to %d; got %d", imagegen.MaxCredits, q.MaxCredits)
 		}
 	}
 	if q.Model == "" {
@@ -94,9 +101,9 @@ func (t *tools) onlyModel(ctx context.Context) (string, error) {
 // tries is how often a call is made while its outcome is unknown.
 const tries = 3
 
-// ask starts a generation. It repeats the call while the outcome is unknown: under the same idempotency
+// beginGeneration starts a generation. It repeats the call while the outcome is unknown: under the same idempotency
 // key, so that at most one generation is charged.
-func (t *tools) ask(ctx context.Context, q imagegen.GenerateRequest) (result imagegen.Result, err error) {
+func (t *tools) beginGeneration(ctx context.Context, q imagegen.GenerateRequest) (result imagegen.Result, err error) {
 	q.Async, q.IdempotencyKey = true, rand.Text()
 	for range tries {
 		if result, err = t.Generate(ctx, q); !errors.Is(err, imagegen.ErrInternal) {
@@ -119,7 +126,8 @@ type chosen struct {
 
 // getGeneration reads a generation, and waits for its end if it has not come. Images are saved under the
 // name of the prompt, so one that was saved before is saved again under a further number.
-func (t *tools) getGeneration(ctx context.Context, r *mcp.CallToolRequest, c chosen) (*mcp.CallToolResult, generation, error) {
+func (t *tools) getGeneration(ctx context.Context, r *mcp.CallToolRequest,
+	c chosen) (*mcp.CallToolResult, generation, error) {
 	g, err := t.Generation(ctx, imagegen.GenerationID(c.ID))
 	if err != nil {
 		return nil, generation{}, err

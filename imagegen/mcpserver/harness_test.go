@@ -9,13 +9,13 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/matryer/is"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
-
-	"github.com/matryer/is"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // agent is a client of a server, as Alice.
@@ -62,8 +62,8 @@ func over(t *testing.T, running imagegentest.Running, s imagegen.Service, o mcps
 	return a
 }
 
-// told is a generation as tools tell of it.
-type told struct {
+// seen is a generation as tools show it.
+type seen struct {
 	ID, Status, Prompt, Error string
 	N, Credits                int
 	Images                    []struct {
@@ -75,7 +75,8 @@ type told struct {
 // call calls a tool that must succeed, and reads its structure into v, unless that is nil.
 func (a *agent) call(tool string, arguments map[string]any, v any) *mcp.CallToolResult {
 	a.Helper()
-	r, err := a.CallTool(a.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments, Meta: mcp.Meta{"progressToken": "p"}})
+	r, err := a.CallTool(a.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments,
+		Meta: mcp.Meta{"progressToken": "p"}})
 	a.is.NoErr(err)
 	if r.IsError {
 		a.Fatalf("%s: %s", tool, text(r))

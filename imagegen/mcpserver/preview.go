@@ -1,19 +1,12 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"image"
-	"image/color"
-	"image/draw"
-	"image/jpeg"
-	_ "image/png" // what services make
 	"io"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-
-	_ "golang.org/x/image/webp"
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 // Clients refuse answers of more than a million characters, and a picture of the highest tier has several
@@ -61,53 +54,23 @@ func (t *tools) shrink(ctx context.Context, id imagegen.ImageID) ([]byte, error)
 		return nil, err
 	}
 	defer f.Close()
-	picture, _, err := image.Decode(io.LimitReader(f, largestBytes))
+	header, err := picture.Examine(io.LimitReader(f, largestBytes))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	decoded, err := header.Decode(f)
 	if err != nil {
 		return nil, err
 	}
 	for edge := previewEdge; ; edge /= 2 { // it ends: a picture of a few pixels always fits
-		small := scaled(picture, edge)
 		for _, quality := range []int{85, 70, 50} {
-			var b bytes.Buffer
-			if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}); err != nil || b.Len() <= previewBytes {
-				return b.Bytes(), err
+			small, err := picture.Preview(header, decoded, edge, quality)
+			if err != nil || len(small) <= previewBytes {
+				return small, err
 			}
 		}
 	}
-}
-
-// scaled returns a picture with edges of at most that many pixels, on white, by averaging areas. It works
-// line by line of the result, so it needs no second picture of the full size.
-func scaled(src image.Image, most int) *image.RGBA {
-	b := src.Bounds()
-	w, h := b.Dx(), b.Dy()
-	if longest := max(w, h); longest > most {
-		w, h = max(1, w*most/longest), max(1, h*most/longest)
-	}
-	small := image.NewRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		from, to := y*b.Dy()/h, max((y+1)*b.Dy()/h, y*b.Dy()/h+1)
-		band := image.NewRGBA(image.Rect(0, 0, b.Dx(), to-from))
-		draw.Draw(band, band.Bounds(), image.White, image.Point{}, draw.Src)
-		draw.Draw(band, band.Bounds(), src, b.Min.Add(image.Pt(0, from)), draw.Over)
-		for x := range w {
-			left, right := x*b.Dx()/w, max((x+1)*b.Dx()/w, x*b.Dx()/w+1)
-			small.SetRGBA(x, y, average(band, left, right))
-		}
-	}
-	return small
-}
-
-// average is the mean colour of the columns of a band from left to right, without right. The band is
-// opaque, since it was drawn on white.
-func average(band *image.RGBA, left, right int) color.RGBA {
-	var r, g, b, n int
-	for y := range band.Rect.Dy() {
-		line := band.Pix[y*band.Stride+4*left : y*band.Stride+4*right]
-		for i := 0; i < len(line); i += 4 {
-			r, g, b = r+int(line[i]), g+int(line[i+1]), b+int(line[i+2])
-			n++
-		}
-	}
-	return color.RGBA{uint8(r / n), uint8(g / n), uint8(b / n), 255}
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image"
-	"image/color"
+	"image/jpeg"
 	"image/png"
 	"io"
 	"log/slog"
@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // one is a service that has one image.
@@ -61,7 +62,7 @@ func TestPreviewOfNoise(t *testing.T) {
 	is.True(len(preview) > 0 && len(preview) <= previewBytes)
 }
 
-// What cannot be looked at has no preview, and that is all.
+// An image that cannot be decoded has no preview, and that is all.
 func TestNoPreview(t *testing.T) {
 	is := is.New(t)
 	is.Equal(len(previewOf(t, []byte("no image"), 8, 8)), 0)
@@ -83,14 +84,20 @@ func TestPreviewThatWouldWait(t *testing.T) {
 	})
 }
 
-func TestScaled(t *testing.T) {
-	is := is.New(t)
-	for _, c := range []struct{ w, h, wantW, wantH int }{{2048, 1024, 1024, 512}, {10, 4000, 2, 1024}, {4000, 1, 1024, 1}, {30, 20, 30, 20}} {
-		m := scaled(image.NewGray(image.Rect(5, 5, 5+c.w, 5+c.h)), 1024)
-		is.Equal(m.Bounds().Size(), image.Pt(c.wantW, c.wantH))
+// An image that is stored turned is upright in a preview, small, and on white.
+func TestPreviewOfATurnedImage(t *testing.T) {
+	for _, f := range imagegen.Formats() {
+		for _, o := range imagegentest.Orientations() {
+			is := is.New(t)
+			m, err := jpeg.Decode(bytes.NewReader(previewOf(t, imagegentest.Turned(f, o, 1200, 1600), 1200, 1600)))
+			is.NoErr(err)
+			is.Equal(m.Bounds().Size(), image.Pt(768, 1024))
+			is.NoErr(imagegentest.Upright(m))
+		}
 	}
-	board := image.NewNRGBA(image.Rect(0, 0, 2, 2)) // white shows through what is transparent
-	board.Set(0, 0, color.Black)
-	board.Set(1, 1, color.Black)
-	is.Equal(scaled(board, 1).RGBAAt(0, 0), color.RGBA{127, 127, 127, 255})
+	is := is.New(t)
+	m, err := jpeg.Decode(bytes.NewReader(previewOf(t, encoded(image.NewNRGBA(image.Rect(0, 0, 8, 8))), 8, 8)))
+	is.NoErr(err)
+	r, _, _, _ := m.At(4, 4).RGBA()
+	is.Equal(r, uint32(0xffff)) // white shows through what is transparent
 }

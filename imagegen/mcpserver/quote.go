@@ -3,17 +3,18 @@ package mcpserver
 import (
 	"context"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // price is what images would cost, and as what they would be made.
 type price struct {
 	Credits imagegen.Credits `json:"credits" jsonschema:"of all images together"`
-	Price   imagegen.Credits `json:"price" jsonschema:"of one image"`
+	Price   imagegen.Credits `json:"price" jsonschema:"of one image, references included"`
 	Ratio   imagegen.Ratio   `json:"aspect_ratio"`
 	Tier    imagegen.Tier    `json:"tier" jsonschema:"resolution: 1K, 2K or 4K"`
+	Effort  imagegen.Quality `json:"effort" jsonschema:"quality that the provider is asked for"`
 }
 
 // quote checks and prices a request as generate_image would. Its errors are those that generate_image
@@ -23,6 +24,7 @@ func (t *tools) quote(ctx context.Context, _ *mcp.CallToolRequest, w wanted) (*m
 	if err != nil {
 		return nil, price{}, err
 	}
-	told, err := t.Quote(ctx, q)
-	return nil, price{Credits: told.Credits, Price: told.Price, Ratio: told.Ratio, Tier: told.Tier}, err
+	quote, err := t.Quote(ctx, q)
+	return nil, price{Credits: quote.Credits, Price: quote.Price, Ratio: quote.Ratio, Tier: quote.Tier,
+		Effort: quote.Effort}, err
 }

@@ -4,7 +4,7 @@
 //	server := mcpserver.New(service, mcpserver.Options{})
 //	err := server.Run(ctx, &mcp.StdioTransport{})
 //
-// All generations are asynchronous: if one takes longer than Options.Patience, the call returns its
+// All generations are asynchronous: if one takes longer than Options.MaxWait, the call returns its
 // identifier, with which the agent asks again. Package httpapi/mcphttp serves the same tools over
 // HTTP.
 //
@@ -21,9 +21,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Options configure New. The zero value works.
@@ -39,9 +39,9 @@ type Options struct {
 	// none. nil: Image.URL.
 	ImageURL func(imagegen.ImageID) string
 
-	// Patience is how long a call waits for its images before it returns the identifier. 0: 45 s, since
+	// MaxWait is how long a call waits for its images before it returns the identifier. 0: 45 s, since
 	// many clients give up after 60.
-	Patience time.Duration
+	MaxWait time.Duration
 
 	// Schemas is a cache that several servers can share, for a program that makes a server for each
 	// request. nil: none.
@@ -62,16 +62,17 @@ const instructions = "Generates images, which cost credits. Call generate_image;
 // and is safe for concurrent use. It starts no goroutine: the caller runs it, or connects it to
 // transports, and ends it by cancelling their context.
 func New(s imagegen.Service, o Options) *mcp.Server {
-	if o.Patience == 0 {
-		o.Patience = defaultPatience
+	if o.MaxWait == 0 {
+		o.MaxWait = defaultPatience
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "imagegend", Title: "imagegend", Version: o.Version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, SchemaCache: o.Schemas})
-	t := &tools{Service: s, Options: o}
-	server.AddReceivingMiddleware(t.guard)
+		&mcp.ServerOptions{Instructions: instructions,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: o.Schemas})
+	t := &tools{Service: s, Options: o, takes: map[string][]string{}}
+	server.AddReceivingMiddleware(t.guard, t.arguments)
 	t.addTo(server)
 	return server
 }
@@ -80,6 +81,7 @@ func New(s imagegen.Service, o Options) *mcp.Server {
 type tools struct {
 	imagegen.Service
 	Options
+	takes map[string][]string // the names of each tool's arguments; only New writes it
 }
 
 // guard keeps a panic in a tool from ending the program: the call fails, and the log has the stack.
@@ -87,7 +89,8 @@ func (t *tools) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				t.Log.ErrorContext(ctx, "an MCP call panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+				t.Log.ErrorContext(ctx, "an MCP call panicked", "method", method, "panic", p, "stack",
+					string(debug.Stack()))
 				result, err = nil, errors.New(imagegen.ErrInternal.Message)
 			}
 		}()
@@ -96,7 +99,7 @@ func (t *tools) guard(next mcp.MethodHandler) mcp.MethodHandler {
 }
 
 // explain returns what a caller may know of an error: its code and message, so that an agent can correct
-// the call. The cause only goes to the log. Any other error is told as an internal one, or as a call
+// the call. The cause only goes to the log. Any other error becomes an internal one, or as a call
 // that was cut off.
 func (t *tools) explain(ctx context.Context, err error) error {
 	if e, ok := errors.AsType[*imagegen.Error](err); ok {

@@ -11,12 +11,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 func TestTools(t *testing.T) {
@@ -31,9 +31,11 @@ func TestTools(t *testing.T) {
 		}
 		a.is.True(tool.Description != "" && tool.InputSchema != nil && tool.OutputSchema != nil)
 	}
+	a.is.True(!a.InitializeResult().Capabilities.Tools.ListChanged) // so no client waits for such news
 	slices.Sort(names)
 	slices.Sort(reading)
-	a.is.Equal(names, []string{"generate_image", "get_balance", "get_generation", "list_generations", "list_models", "quote"})
+	a.is.Equal(names, []string{"generate_image", "get_balance", "get_generation", "list_generations", "list_models",
+		"quote"})
 	a.is.Equal(reading, []string{"get_balance", "get_generation", "list_generations", "list_models", "quote"})
 }
 
@@ -55,13 +57,14 @@ func TestReading(t *testing.T) {
 	a.is.NoErr(err)
 	var balance map[string]any
 	a.call("get_balance", nil, &balance)
-	a.is.Equal(cmp.Diff(map[string]any{"credits": 107.0, "account_type": "FREE", "expiring_credits": 7.0, "expires_at": "2100-01-02T03:04:05Z"}, balance), "")
+	a.is.Equal(cmp.Diff(map[string]any{"credits": 107.0, "account_type": "FREE", "expiring_credits": 7.0,
+		"expires_at": "2100-01-02T03:04:05.000Z"}, balance), "")
 
 	for range 3 {
 		a.call("generate_image", map[string]any{"prompt": "a fox", "size": "32x32"}, nil)
 	}
 	var page struct {
-		Generations []told
+		Generations []seen
 		Next        string
 	}
 	a.call("list_generations", map[string]any{"limit": 2, "status": "succeeded"}, &page)
@@ -76,12 +79,14 @@ func TestReading(t *testing.T) {
 func TestListOfLongPrompts(t *testing.T) {
 	a := alice(t, mcpserver.Options{})
 	prompt := "[fake:fail]" + strings.Repeat("ü", 10_000)
-	_, err := a.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt})
+	_, err := a.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+		Prompt: prompt})
 	a.is.True(err != nil)
-	var list struct{ Generations []told }
+	var list struct{ Generations []seen }
 	a.call("list_generations", nil, &list)
 	a.is.True(list.Generations[0].Prompt == "[fake:fail]"+strings.Repeat("ü", 189)+"…")
-	r, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_generation", Arguments: map[string]any{"id": list.Generations[0].ID}})
+	r, err := a.CallTool(t.Context(), &mcp.CallToolParams{Name: "get_generation",
+		Arguments: map[string]any{"id": list.Generations[0].ID}})
 	a.is.NoErr(err)
 	a.is.True(r.StructuredContent.(map[string]any)["prompt"] == prompt)
 }
@@ -108,8 +113,10 @@ func TestQuote(t *testing.T) {
 
 // A text, a link to the image and a preview; and a structure for who reads it.
 func TestGenerate(t *testing.T) {
-	a := alice(t, mcpserver.Options{ImageURL: func(id imagegen.ImageID) string { return "https://images.example.com/images/" + string(id) }})
-	var g told
+	a := alice(t, mcpserver.Options{ImageURL: func(id imagegen.ImageID) string {
+		return "https://images.example.com/images/" + string(id)
+	}})
+	var g seen
 	r := a.call("generate_image", map[string]any{"prompt": "a fox", "n": 2, "size": "1600x1200"}, &g)
 	a.is.Equal(g.Status, "succeeded")
 	a.is.Equal(a.spent(), 2*2)
@@ -129,12 +136,12 @@ func TestGenerate(t *testing.T) {
 	a.is.Equal(picture.Bounds().Size(), image.Pt(1024, 768))
 }
 
-// What takes longer than clients wait is answered with its identifier, and is not asked for again.
+// A generation that takes longer than clients wait is answered with its identifier, and is not asked for again.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := alice(t, mcpserver.Options{})
 		began := time.Now()
-		var g told
+		var g seen
 		r := a.call("generate_image", map[string]any{"prompt": "[fake:delay=60s] a fox", "size": "32x32"}, &g)
 		a.is.Equal(time.Since(began), 45*time.Second)
 		a.is.Equal(g.Status, "processing")
@@ -160,7 +167,8 @@ func TestPatience(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	a := alice(t, mcpserver.Options{})
-	message := a.refused("generate_image", map[string]any{"prompt": "[fake:refuse] a fox"}, "is failed; nothing was charged", "generationFailed")
+	message := a.refused("generate_image", map[string]any{"prompt": "[fake:refuse] a fox"},
+		"is failed; nothing was charged", "generationFailed")
 	id := strings.Fields(message)[0]
 	a.refused("get_generation", map[string]any{"id": id}, "is failed")
 	a.is.Equal(a.spent(), 0)
@@ -177,10 +185,14 @@ func TestRefusals(t *testing.T) {
 		{map[string]any{"prompt": "a fox", "n": 5}, []string{"invalid_request", "5"}},
 		{map[string]any{"prompt": "a fox", "n": 0}, []string{"invalid_request", "n must be from 1 to 4; got 0"}},
 		{map[string]any{"prompt": " "}, []string{"invalid_request"}},
-		{map[string]any{"prompt": "a fox", "seed": 1}, []string{"seed"}},
+		{map[string]any{"prompt": "a fox", "seed": 1},
+			[]string{`invalid_request: unknown argument "seed"; known are: max_credits, model, n, `}},
+		{map[string]any{"prompt": "a fox", "aspect_ratio": "1:1"},
+			[]string{`unknown argument "aspect_ratio"; the nearest known one is size`}},
 		{map[string]any{"prompt": "a fox", "save_as": "fox"}, []string{"save_as", "no directory"}},
 		{map[string]any{"prompt": "a fox", "references": []string{"/etc/hostname"}}, []string{"files cannot be read"}},
-		{map[string]any{"prompt": "a fox", "references": []string{"gen_00000000000000000000000000"}}, []string{"notFound"}},
+		{map[string]any{"prompt": "a fox", "references": []string{"gen_00000000000000000000000000"}},
+			[]string{"notFound"}},
 		{map[string]any{}, []string{"prompt"}},
 	} {
 		a.refused("generate_image", c.arguments, c.mentions...)
@@ -192,16 +204,17 @@ func TestRefusals(t *testing.T) {
 	poor.refused("generate_image", map[string]any{"prompt": "a fox", "n": 4}, "insufficientCredits")
 }
 
-// What is somebody else's is not there.
+// Another user's generations are not there.
 func TestOwnership(t *testing.T) {
 	a := alice(t, mcpserver.Options{})
-	var g told
+	var g seen
 	a.call("generate_image", map[string]any{"prompt": "a fox", "size": "32x32"}, &g)
 	bob := over(t, a.Running, a.As(imagegentest.Bob), mcpserver.Options{})
 	const nobodys = "gen_00000000000000000000000000"
-	a.is.Equal(bob.refused("get_generation", map[string]any{"id": g.ID}), bob.refused("get_generation", map[string]any{"id": nobodys}))
+	a.is.Equal(bob.refused("get_generation", map[string]any{"id": g.ID}), bob.refused("get_generation",
+		map[string]any{"id": nobodys}))
 	bob.refused("generate_image", map[string]any{"prompt": "a fox", "references": []string{g.ID}}, "notFound")
-	var page struct{ Generations []told }
+	var page struct{ Generations []seen }
 	bob.call("list_generations", nil, &page)
 	a.is.Equal(len(page.Generations), 0)
 }

@@ -1,23 +1,30 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
-	"unicode/utf8"
-
-	"github.com/imagegend/imagegend/imagegen"
+	"maps"
+	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // addTo declares the tools. Whether files can be read and written shows in their descriptions.
 func (t *tools) addTo(server *mcp.Server) {
-	add(server, t, reads("list_models", "List models", "List the models, their prices in credits and their limits."), t.listModels)
-	add(server, t, reads("get_balance", "Balance", "Tell how many credits are left, and which expire first."), t.getBalance)
-	add(server, t, reads("quote", "Price of images", "Tell what generate_image would charge for the same request. Nothing is charged."), t.quote)
-	add(server, t, reads("list_generations", "List generations", "List what was generated, newest first. A long prompt is cut; get_generation has it whole."), t.listGenerations)
+	add(server, t, reads("list_models", "List models", "List the models, their prices in credits and their limits."),
+		t.listModels)
+	add(server, t, reads("get_balance", "Balance", "Tell how many credits are left, and which expire first."),
+		t.getBalance)
+	add(server, t, reads("quote", "Price of images",
+		"Tell what generate_image would charge for the same request. Nothing is charged."), t.quote)
+	add(server, t, reads("list_generations", "List generations",
+		"List what was generated, newest first. A long prompt is cut; get_generation has it whole."), t.listGenerations)
 	add(server, t, getting(t.Dir != nil), t.getGeneration)
-	add(server, t, &mcp.Tool{Name: "generate_image", Title: "Generate images", Description: describeGenerate(t.Dir != nil),
-		Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}}, t.generateImage)
+	add(server, t, &mcp.Tool{Name: "generate_image", Title: "Generate images",
+		Description: describeGenerate(t.Dir != nil), Annotations: &mcp.ToolAnnotations{DestructiveHint: new(bool)}},
+		t.generateImage)
 }
 
 // describeGenerate is the description of generate_image. It must keep models from asking again while the
@@ -45,13 +52,18 @@ func getting(files bool) *mcp.Tool {
 
 // reads declares a tool that changes nothing, so that clients may call it without asking their user.
 func reads(name, title, description string) *mcp.Tool {
-	return &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
+	return &mcp.Tool{Name: name, Title: title, Description: description,
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
 }
 
 // add declares a tool, with the error of each call as explain puts it. The SDK makes that error a result
-// which the model sees, and derives the schemas from In and Out.
-func add[In, Out any](server *mcp.Server, t *tools, tool *mcp.Tool, call func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, Out, error)) {
-	mcp.AddTool(server, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+// which the model sees.
+func add[In, Out any](server *mcp.Server, t *tools, tool *mcp.Tool,
+	call func(context.Context, *mcp.CallToolRequest, In) (*mcp.CallToolResult, Out, error)) {
+	tool.InputSchema, tool.OutputSchema = schemaOf[In](), schemaOf[Out]()
+	t.takes[tool.Name] = slices.Sorted(maps.Keys(schemaOf[In]().Properties))
+	mcp.AddTool(server, tool, func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out,
+		error) {
 		result, out, err := call(ctx, r, in)
 		if err != nil {
 			err = t.explain(ctx, err)
@@ -72,18 +84,22 @@ type models struct {
 type model struct {
 	ID            string                             `json:"id" jsonschema:"what model is called in other tools"`
 	Provider      string                             `json:"provider"`
-	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits" jsonschema:"price of one image by resolution tier"`
+	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits" jsonschema:"price of one image by resolution tier, at quality auto and without references"`
+	Varies        bool                               `json:"price_varies,omitempty" jsonschema:"the price also depends on quality or references: ask quote"`
 	Ratios        []imagegen.Ratio                   `json:"aspect_ratios"`
 	MaxImages     int                                `json:"max_images"`
 	MaxReferences int                                `json:"max_references"`
 	MaxPrompt     int                                `json:"max_prompt_length"`
 }
 
-func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, models, error) {
+func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest,
+	_ nothing) (*mcp.CallToolResult, models, error) {
 	infos, err := t.Models(ctx)
 	out := models{make([]model, len(infos))}
 	for i, m := range infos { // a list that is nil would be null in JSON
-		out.Models[i] = model{m.ID, m.Provider, m.Credits, append([]imagegen.Ratio{}, m.Ratios...), m.MaxImages, m.MaxReferences, m.MaxPrompt}
+		out.Models[i] = model{m.ID, m.Provider, m.Credits, len(m.Prices) > 0 || m.ReferenceCredits > 0,
+			append([]imagegen.Ratio{}, m.Ratios...), m.MaxImages,
+			m.MaxReferences, m.MaxPrompt}
 	}
 	return nil, out, err
 }
@@ -96,7 +112,8 @@ type balance struct {
 	ExpiresAt   string           `json:"expires_at,omitempty" jsonschema:"when they do"`
 }
 
-func (t *tools) getBalance(ctx context.Context, _ *mcp.CallToolRequest, _ nothing) (*mcp.CallToolResult, balance, error) {
+func (t *tools) getBalance(ctx context.Context, _ *mcp.CallToolRequest,
+	_ nothing) (*mcp.CallToolResult, balance, error) {
 	b, err := t.Balance(ctx)
 	out := balance{Credits: b.Credits, AccountType: b.AccountType}
 	if e := b.NextExpiration; e != nil {
@@ -118,15 +135,34 @@ type page struct {
 	Next        string       `json:"next,omitempty" jsonschema:"there are more: after of the next list"`
 }
 
-func (t *tools) listGenerations(ctx context.Context, _ *mcp.CallToolRequest, q query) (*mcp.CallToolResult, page, error) {
-	p, err := t.Generations(ctx, imagegen.Query{Limit: q.Limit, After: imagegen.GenerationID(q.After), Status: imagegen.Status(q.Status)})
-	out := page{Generations: make([]generation, len(p.Generations)), Next: string(p.Next)}
-	for i, g := range p.Generations {
-		out.Generations[i] = t.tell(g)
-		out.Generations[i].Prompt = beginning(g.Prompt)
+// listGenerations reads the list in pieces, so that few whole prompts are in memory at the same time.
+func (t *tools) listGenerations(ctx context.Context, _ *mcp.CallToolRequest,
+	q query) (*mcp.CallToolResult, page, error) {
+	next := imagegen.Query{Limit: q.Limit, After: imagegen.GenerationID(q.After), Status: imagegen.Status(q.Status)}
+	out := page{Generations: []generation{}}
+	for left := cmp.Or(q.Limit, imagegen.DefaultPageSize); ; {
+		if left <= imagegen.MaxPageSize { // else the service refuses it
+			next.Limit = min(left, listPiece)
+		}
+		p, err := t.Generations(ctx, next)
+		if err != nil {
+			return nil, page{}, err
+		}
+		for _, g := range p.Generations {
+			listed := t.tell(g)
+			listed.Prompt = beginning(g.Prompt)
+			out.Generations = append(out.Generations, listed)
+		}
+		next.After = p.Next
+		if left -= len(p.Generations); left <= 0 || p.Next == "" {
+			out.Next = string(p.Next)
+			return nil, out, nil
+		}
 	}
-	return nil, out, err
 }
+
+// listPiece is how many generations are read at once.
+const listPiece = 10
 
 // listedPrompt is how many characters of a prompt a list shows. A hundred of the longest prompts would be
 // an answer of some 30 MB, which takes several times that in memory while it is encoded.
@@ -134,8 +170,11 @@ const listedPrompt = 200
 
 // beginning returns a prompt as a list shows it.
 func beginning(prompt string) string {
-	if utf8.RuneCountInString(prompt) <= listedPrompt {
-		return prompt
+	n := 0
+	for i := range prompt {
+		if n++; n > listedPrompt {
+			return prompt[:i] + "…"
+		}
 	}
-	return string([]rune(prompt)[:listedPrompt]) + "…"
+	return prompt
 }

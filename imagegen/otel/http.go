@@ -41,7 +41,8 @@ func (watcher) End(ctx context.Context, a httpapi.Answer) {
 		return
 	}
 	span.SetName(strings.TrimSpace(a.Method + " " + a.Route))
-	span.SetAttributes(attribute.String("http.request.method", strings.Replace(a.Method, "other", "_OTHER", 1)), attribute.Int("http.response.status_code", a.Status))
+	span.SetAttributes(attribute.String("http.request.method", strings.Replace(a.Method, "other", "_OTHER", 1)),
+		attribute.Int("http.response.status_code", a.Status))
 	if a.Route != "" {
 		span.SetAttributes(attribute.String("http.route", a.Route))
 	}

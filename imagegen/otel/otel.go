@@ -61,10 +61,10 @@ func (t *Tracer) Begin(ctx context.Context, e imagegen.Event) context.Context {
 func (t *Tracer) Observe(ctx context.Context, e imagegen.Event) {
 	switch e.Kind {
 	case imagegen.EventCharged, imagegen.EventAttempted, imagegen.EventStored, imagegen.EventClosed:
-		end(trace.SpanFromContext(ctx), e)
+		endSpan(trace.SpanFromContext(ctx), e)
 	case imagegen.EventWaited, imagegen.EventAsked: // reported only afterwards, so the span is made up here
 		_, span := t.start(ctx, e, time.Now().Add(-e.Duration))
-		end(span, e)
+		endSpan(span, e)
 	case imagegen.EventReplayed:
 		trace.SpanFromContext(ctx).SetAttributes(generationID(e), attribute.Bool("imagegen.replayed", true))
 	}
@@ -82,7 +82,8 @@ func (t *Tracer) start(ctx context.Context, e imagegen.Event, at time.Time) (con
 	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
 		kind = trace.SpanKindClient
 	}
-	return t.tracer.Start(ctx, name(e), trace.WithTimestamp(at), trace.WithSpanKind(kind), trace.WithAttributes(attributes(e)...))
+	return t.tracer.Start(ctx, name(e), trace.WithTimestamp(at), trace.WithSpanKind(kind),
+		trace.WithAttributes(attributes(e)...))
 }
 
 // operation is the name that the conventions for GenAI give to a call that generates content.
@@ -111,8 +112,10 @@ func attributes(e imagegen.Event) []attribute.KeyValue {
 	all := []attribute.KeyValue{generationID(e), attribute.String("gen_ai.request.model", e.Generation.Model)}
 	switch e.Kind {
 	case imagegen.EventAttempted, imagegen.EventAsked:
-		all = append(all, attribute.String("gen_ai.operation.name", operation), attribute.String("gen_ai.output.type", "image"),
-			attribute.String("gen_ai.provider.name", e.Provider), attribute.Int("gen_ai.request.choice.count", e.Generation.N))
+		all = append(all, attribute.String("gen_ai.operation.name", operation), attribute.String("gen_ai.output.type",
+			"image"),
+			attribute.String("gen_ai.provider.name", e.Provider), attribute.Int("gen_ai.request.choice.count",
+				e.Generation.N))
 	case imagegen.EventCharged:
 		all = append(all, attribute.Int64("imagegen.credits", int64(e.Generation.CreditsRequested)))
 	}
@@ -126,10 +129,26 @@ func generationID(e imagegen.Event) attribute.KeyValue {
 	return attribute.String("imagegen.generation.id", string(e.Generation.ID))
 }
 
-// end ends a span. The text of an error stays out of it, since it may quote an upstream: it is in the log.
-func end(span trace.Span, e imagegen.Event) {
+// tokens are those that the upstream reported, by the names of OpenTelemetry's conventions for generative AI
+// (gen-ai/gen-ai-spans.md of semantic-conventions, v1.37.0).
+func tokens(c *imagegen.AttemptCost) (all []attribute.KeyValue) {
+	if c == nil {
+		return nil
+	}
+	if n := c.Usage.TextInput + c.Usage.ImageInput; n > 0 {
+		all = append(all, attribute.Int64("gen_ai.usage.input_tokens", n))
+	}
+	if n := c.Usage.TextOutput + c.Usage.ImageOutput; n > 0 {
+		all = append(all, attribute.Int64("gen_ai.usage.output_tokens", n))
+	}
+	return all
+}
+
+// endSpan ends a span. The text of an error stays out of it, since it may quote an upstream: it is in the log.
+func endSpan(span trace.Span, e imagegen.Event) {
 	if e.Kind == imagegen.EventAttempted || e.Kind == imagegen.EventAsked {
 		span.SetAttributes(attribute.Int("imagegen.images", e.Count))
+		span.SetAttributes(tokens(e.Cost)...)
 		if ending := imagegen.EndingOf(e.Count, e.Err); ending != imagegen.EndedOK {
 			fail(span, string(ending))
 		}

@@ -67,7 +67,9 @@ func serve(t *testing.T) *site {
 	s := &site{T: t, is: is.New(t), spans: tracetest.NewSpanRecorder(), log: new(journal)}
 	tracer := otel.New(sdk.NewTracerProvider(sdk.WithSpanProcessor(s.spans)))
 	log := slog.New(httpapi.NewLogHandler(otel.NewLogHandler(slog.NewJSONHandler(s.log, nil))))
-	s.running = imagegentest.Start(t, func(c *engine.Config) { c.Observer, c.Log, c.Backoff = tracer, log, []time.Duration{time.Millisecond} })
+	s.running = imagegentest.Start(t, func(c *engine.Config) {
+		c.Observer, c.Log, c.Attempts.Backoff = tracer, log, []time.Duration{time.Millisecond}
+	})
 	s.key = s.running.Key(t, imagegentest.Alice)
 	s.handler = httpapi.Watch(httpapi.NewHandler(s.running.Engine, httpapi.Options{Log: log}), tracer.Watcher())
 	return s
@@ -146,7 +148,8 @@ func TestTraceOfAGeneration(t *testing.T) {
 	paths, traces := s.tree()
 	request := "POST /api/v1/images/generations"
 	attempt := request + " > generate_content " + s.model()
-	s.is.Equal(cmp.Diff([]string{request + " > wait for a slot", request + " > charge", attempt + " > store image", attempt, request + " > settle", request}, paths), "")
+	s.is.Equal(cmp.Diff([]string{request + " > wait for a slot", request + " > charge", attempt + " > store image",
+		attempt, request + " > settle", request}, paths), "")
 	s.is.Equal(traces, map[string]bool{callersTrace: true})
 	for _, x := range s.spans.Ended() {
 		a := attributesOf(x)
@@ -190,10 +193,11 @@ func TestTraceOfQueuedWork(t *testing.T) {
 	for _, p := range paths {
 		count[p]++
 	}
-	s.is.Equal(cmp.Diff(map[string]int{request: 1, request + " > charge": 1, request + " > wait for a slot": 1, attempt: 2, attempt + " > store image": 1, request + " > settle": 1}, count), "")
+	s.is.Equal(cmp.Diff(map[string]int{request: 1, request + " > charge": 1, request + " > wait for a slot": 1,
+		attempt: 2, attempt + " > store image": 1, request + " > settle": 1}, count), "")
 }
 
-// A failure is told by its class alone.
+// A span names the class of a failure alone.
 func TestTraceOfAFailure(t *testing.T) {
 	s := serve(t)
 	status, _ := s.generate("[fake:refuse]", "")
@@ -217,15 +221,17 @@ func TestTraceOfAFailure(t *testing.T) {
 	s.is.True(named)
 }
 
-// Of queued work the latest is remembered, however much has ended elsewhere: on other nodes, or cancelled.
+// The latest queued work is remembered, however much has ended elsewhere: on other nodes, or cancelled.
 func TestLatestQueuedWorkKeepsItsTrace(t *testing.T) {
 	is, spans := is.New(t), tracetest.NewSpanRecorder()
 	tracer := otel.New(sdk.NewTracerProvider(sdk.WithSpanProcessor(spans)))
-	of := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}, TraceFlags: trace.FlagsSampled})
+	of := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1},
+		TraceFlags: trace.FlagsSampled})
 	asking := trace.ContextWithSpanContext(t.Context(), of)
 	var last imagegen.Event
 	for n := range 30_000 {
-		last = imagegen.Event{Kind: imagegen.EventCharged, Generation: imagegen.Generation{ID: imagegen.GenerationID(fmt.Sprint("gen_", n))}}
+		last = imagegen.Event{Kind: imagegen.EventCharged,
+			Generation: imagegen.Generation{ID: imagegen.GenerationID(fmt.Sprint("gen_", n))}}
 		tracer.Observe(tracer.Begin(asking, last), last)
 	}
 	last.Kind = imagegen.EventAttempted

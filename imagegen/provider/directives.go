@@ -13,8 +13,10 @@ import (
 const (
 	opening   = "[fake:"
 	maxImages = 16
+	maxTokens = 1_000_000
 	known     = "[fake:fail], [fake:refuse], [fake:hang], [fake:panic], [fake:corrupt], [fake:crash], " +
-		"[fake:transient=N], [fake:images=M] with M from 1 to 16, [fake:delay=3s], and [fake:each=1s]"
+		"[fake:transient=N], [fake:images=M] with M from 1 to 16, [fake:tokens=T] with T up to 1000000, " +
+		"[fake:delay=3s], and [fake:each=1s]"
 )
 
 // parseDirectives reads the directives in a prompt, which the comment of Fake lists, and returns the
@@ -67,6 +69,9 @@ func (f *Faults) set(directive string) (name string, err error) {
 	case "images":
 		f.Images, ok = positive(argument)
 		ok = ok && f.Images <= maxImages
+	case "tokens":
+		f.Tokens, ok = positive(argument)
+		ok = ok && f.Tokens <= maxTokens
 	case "delay":
 		f.Delay, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
 		ok = err == nil && f.Delay > 0
@@ -77,7 +82,8 @@ func (f *Faults) set(directive string) (name string, err error) {
 		ok = false
 	}
 	if !ok {
-		return "", invalid("%s is not a directive of the fake provider; it knows %s", quote(opening+directive+"]"), known)
+		return "", invalid("%s is not a directive of the fake provider; it knows %s", quote(opening+directive+"]"),
+			known)
 	}
 	return name, nil
 }

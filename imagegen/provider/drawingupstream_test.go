@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai"
@@ -27,7 +28,7 @@ func bflAt(address string) bfl.Config {
 
 func replicateAt(address string) replicate.Config {
 	return replicate.Config{BaseURL: address + "/v1", Private: true, PollInterval: poll, Model: "acme/fox",
-		Input: map[string]any{"prompt": "{{prompt}}"}}
+		Template: provider.Template{Input: map[string]any{"prompt": "{{prompt}}"}}}
 }
 
 // drawingUpstream draws for all upstreams what is asked for, by the rules of each, and keeps what breaks them.
@@ -100,19 +101,20 @@ func (e *drawingUpstream) serveAnswers(mux *http.ServeMux) {
 		e.take(z, err)
 		answer(w, object{"data": []object{{"b64_json": upstreamtest.PNG(z.Width, z.Height)}}})
 	})
-	mux.HandleFunc("POST /v1beta/models/gemini-3-pro-image:generateContent", func(w http.ResponseWriter, r *http.Request) {
-		var q struct {
-			GenerationConfig struct {
-				ImageConfig struct{ AspectRatio, ImageSize string }
+	mux.HandleFunc("POST /v1beta/models/gemini-3-pro-image:generateContent",
+		func(w http.ResponseWriter, r *http.Request) {
+			var q struct {
+				GenerationConfig struct {
+					ImageConfig struct{ AspectRatio, ImageSize string }
+				}
 			}
-		}
-		read(r, &q)
-		image := q.GenerationConfig.ImageConfig
-		z, err := geminiSize(image.AspectRatio, image.ImageSize)
-		e.take(z, err)
-		answer(w, object{"candidates": []object{{"finishReason": "STOP", "content": object{"parts": []object{
-			{"inlineData": object{"mimeType": "image/png", "data": upstreamtest.PNG(z.Width, z.Height)}}}}}}})
-	})
+			read(r, &q)
+			image := q.GenerationConfig.ImageConfig
+			z, err := geminiSize(image.AspectRatio, image.ImageSize)
+			e.take(z, err)
+			answer(w, object{"candidates": []object{{"finishReason": "STOP", "content": object{"parts": []object{
+				{"inlineData": object{"mimeType": "image/png", "data": upstreamtest.PNG(z.Width, z.Height)}}}}}}})
+		})
 	mux.HandleFunc("POST /sdapi/v1/txt2img", func(w http.ResponseWriter, r *http.Request) {
 		var q struct {
 			Width, Height int
@@ -136,8 +138,9 @@ func (e *drawingUpstream) serveAnswers(mux *http.ServeMux) {
 
 // geminiSize is what the documentation says that the model makes.
 func geminiSize(ratio, size string) (imagegen.Size, error) {
-	made := map[string][2]int{"": {1024, 1024}, "1:1": {1024, 1024}, "2:3": {848, 1264}, "3:2": {1264, 848}, "3:4": {896, 1200},
-		"4:3": {1200, 896}, "4:5": {928, 1152}, "5:4": {1152, 928}, "9:16": {768, 1376}, "16:9": {1376, 768}, "21:9": {1584, 672}}
+	made := map[string][2]int{"": {1024, 1024}, "1:1": {1024, 1024}, "2:3": {848, 1264}, "3:2": {1264, 848},
+		"3:4": {896, 1200}, "4:3": {1200, 896}, "4:5": {928, 1152}, "5:4": {1152, 928}, "9:16": {768, 1376},
+		"16:9": {1376, 768}, "21:9": {1584, 672}}
 	z, ok := made[ratio]
 	times := slices.Index([]string{"", "1K", "2K", "", "4K"}, size)
 	if !ok || times < 1 {
@@ -167,7 +170,8 @@ func (e *drawingUpstream) serveComfyUI(mux *http.ServeMux) {
 	mux.HandleFunc("GET /history/{id}", func(w http.ResponseWriter, r *http.Request) {
 		id := r.PathValue("id")
 		picture := object{"filename": id, "type": "output"}
-		answer(w, object{id: object{"outputs": object{"9": object{"images": []object{picture}}}, "status": object{"status_str": "success"}}})
+		answer(w, object{id: object{"outputs": object{"9": object{"images": []object{picture}}},
+			"status": object{"status_str": "success"}}})
 	})
 	mux.HandleFunc("GET /view", func(w http.ResponseWriter, r *http.Request) {
 		var id int
@@ -178,7 +182,8 @@ func (e *drawingUpstream) serveComfyUI(mux *http.ServeMux) {
 }
 
 // named are the only pictures of a model that takes names of ratios.
-var named = map[string]imagegen.Size{"1:1": {Width: 1024, Height: 1024}, "16:9": {Width: 1344, Height: 756}, "9:16": {Width: 756, Height: 1344}}
+var named = map[string]imagegen.Size{"1:1": {Width: 1024, Height: 1024}, "16:9": {Width: 1344, Height: 756},
+	"9:16": {Width: 756, Height: 1344}}
 
 // serveTasks serves the upstreams that are asked for a task's pictures later.
 func (e *drawingUpstream) serveTasks(mux *http.ServeMux) {
@@ -216,10 +221,13 @@ func (e *drawingUpstream) serveTasks(mux *http.ServeMux) {
 			Size imagegen.Size `json:"image_size"`
 		}
 		read(r, &q)
-		address := fmt.Sprintf("http://%s/acme/fox/requests/%d", r.Host, e.take(q.Size, legal(q.Size, 8, 512, 4096, 1, 4096*4096, 3)))
+		address := fmt.Sprintf("http://%s/acme/fox/requests/%d", r.Host,
+			e.take(q.Size, legal(q.Size, 8, 512, 4096, 1, 4096*4096, 3)))
 		answer(w, object{"response_url": address, "status_url": address + "/status"})
 	})
-	mux.HandleFunc("GET /acme/fox/requests/{id}/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"status": "COMPLETED"}) })
+	mux.HandleFunc("GET /acme/fox/requests/{id}/status", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, object{"status": "COMPLETED"})
+	})
 	mux.HandleFunc("GET /acme/fox/requests/{id}", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, object{"images": []object{{"url": fileURL(r, r.PathValue("id"))}}})
 	})
@@ -228,9 +236,11 @@ func (e *drawingUpstream) serveTasks(mux *http.ServeMux) {
 // legal checks a size against an upstream's rules.
 func legal(z imagegen.Size, step, least, most, leastArea, mostArea int, aspect float64) error {
 	long, short := max(z.Width, z.Height), min(z.Width, z.Height)
-	if z.Width%step != 0 || z.Height%step != 0 || short < least || long > most || z.Area() < leastArea || z.Area() > mostArea ||
+	if z.Width%step != 0 || z.Height%step != 0 || short < least || long > most || z.Area() < leastArea ||
+		z.Area() > mostArea ||
 		float64(long) > aspect*float64(short) {
-		return fmt.Errorf("edges of %d to %d in steps of %d, areas of %d to %d, and shapes up to %v:1 are legal", least, most, step, leastArea, mostArea, aspect)
+		return fmt.Errorf("edges of %d to %d in steps of %d, areas of %d to %d, and shapes up to %v:1 are legal", least,
+			most, step, leastArea, mostArea, aspect)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func TestFailuresAreBounded(t *testing.T) {
 	is := is.New(t)
 	var f failures
 	for i := range 2 * maxFailures {
-		is.Equal(f.add(strconv.Itoa(i)), 1)
+		is.Equal(f.increment(strconv.Itoa(i)), 1)
 	}
 	is.Equal(len(f.calls), maxFailures)
 }

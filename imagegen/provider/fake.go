@@ -24,8 +24,8 @@ import (
 //
 // A prompt can make it fail: with [fake:fail], [fake:refuse], [fake:hang], [fake:panic],
 // [fake:corrupt], [fake:crash], [fake:transient=N], [fake:images=M] with M from 1 to 16,
-// and [fake:delay=D] and [fake:each=D] with a duration such as 3s. Each of these
-// directives sets the field of [Faults] with the same name.
+// [fake:tokens=T] with T up to 1000000, and [fake:delay=D] and [fake:each=D] with a duration such
+// as 3s. Each of these directives sets the field of [Faults] with the same name.
 //
 // Check refuses any other text that begins with "[fake:", a directive that occurs twice,
 // and two directives that end the call. Only transient can be combined with one of those:
@@ -42,13 +42,16 @@ type Fake struct {
 	// the code around the provider. nil: pictures are drawn.
 	Image []byte
 
-	// AllowCrash permits Faults.Crash, which kills this process.
-	AllowCrash bool
+	// Crash is called for Faults.Crash: it kills this process and does not return. nil: such a call is refused.
+	Crash func()
 
 	failures failures
 }
 
-var _ imagegen.Provider = (*Fake)(nil)
+var (
+	_ imagegen.Provider = (*Fake)(nil)
+	_ imagegen.Checker  = (*Fake)(nil)
+)
 
 // Name returns "fake".
 func (f *Fake) Name() string { return "fake" }
@@ -57,7 +60,8 @@ func (f *Fake) Name() string { return "fake" }
 // engine. Seeds go up to 4,294,967,295.
 func (f *Fake) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences, Verify: imagegen.VerifyStructure,
-		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true, MaxSeed: math.MaxUint32}
+		Formats: []imagegen.Format{imagegen.FormatPNG, imagegen.FormatWebP}, Transparent: true, Mask: true,
+		MaxSeed: math.MaxUint32}
 }
 
 // Check refuses a prompt whose directives are wrong or not permitted, with an error of
@@ -74,7 +78,7 @@ func (f *Fake) Check(r imagegen.ProviderRequest) error {
 }
 
 func (f *Fake) permit(faults Faults) error {
-	if faults.Crash && !f.AllowCrash {
+	if faults.Crash && f.Crash == nil {
 		return invalid("[fake:crash] is not permitted here because it kills the service; leave it out")
 	}
 	return nil
@@ -105,6 +109,9 @@ func (f *Fake) generate(ctx context.Context, r imagegen.ProviderRequest, yield f
 	draw, err := f.painter(ctx, r, prompt)
 	if err != nil {
 		return err
+	}
+	if faults.Tokens > 0 && r.Used != nil {
+		r.Used(imagegen.UpstreamUsage{ImageOutput: int64(faults.Tokens)})
 	}
 	end := f.ending(r.Key, faults)
 	for i := range faults.count(r.N, end != nil) {
@@ -148,7 +155,8 @@ func wait(ctx context.Context, d time.Duration) error {
 
 // painter returns a function that makes the bytes of each image. The function is not safe for concurrent use: all
 // images share one Picture, of which only the variant changes.
-func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt string) (func(variant int) io.Reader, error) {
+func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest,
+	prompt string) (func(variant int) io.Reader, error) {
 	if f.Image != nil {
 		return func(int) io.Reader { return bytes.NewReader(f.Image) }, nil
 	}
@@ -157,8 +165,8 @@ func (f *Fake) painter(ctx context.Context, r imagegen.ProviderRequest, prompt s
 		return nil, err
 	}
 	size, _ := f.Capabilities().Choose(r) // cannot fail: every size is possible
-	picture := fakeimage.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint, Seed: r.Options.Seed,
-		Oval: r.Options.Background == imagegen.BackgroundTransparent}
+	picture := fakeimage.Picture{Prompt: prompt, Width: size.Width, Height: size.Height, Tint: tint,
+		Seed: r.Options.Seed, Oval: r.Options.Background == imagegen.BackgroundTransparent}
 	if r.Mask != nil {
 		picture.Kept, err = kept(ctx, r.References[0], *r.Mask, size)
 	}

@@ -5,26 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"image/png"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/matryer/is"
 )
 
 // small keeps the tests quick.
 func small(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Size: imagegen.Size{Width: 32, Height: 24}, Ratio: "4:3", Tier: imagegen.Tier1K}
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Size: imagegen.Size{Width: 32, Height: 24},
+		Ratio: "4:3", Tier: imagegen.Tier1K}
 }
 
 func classOf(err error) string {
@@ -77,7 +76,7 @@ func TestCheck(t *testing.T) {
 	is.NoErr(check(&provider.Fake{}, "a fox [fake:delay=3s]"))
 	is.Equal(classOf(check(&provider.Fake{}, "[fake:fial]")), "invalid")
 	is.Equal(classOf(check(&provider.Fake{}, "[fake:crash]")), "invalid") // it would kill the service
-	is.NoErr(check(&provider.Fake{AllowCrash: true}, "[fake:crash]"))
+	is.NoErr(check(&provider.Fake{Crash: func() {}}, "[fake:crash]"))
 	scripted := &provider.Fake{Script: func(imagegen.ProviderRequest) provider.Faults { return provider.Faults{} }}
 	is.NoErr(check(scripted, "[fake:fial]")) // mere text
 }
@@ -102,7 +101,9 @@ func TestTransientCountsByKey(t *testing.T) {
 
 func TestScriptReplacesDirectives(t *testing.T) {
 	is := is.New(t)
-	f := &provider.Fake{Script: func(r imagegen.ProviderRequest) provider.Faults { return provider.Faults{Images: r.N - 1} }}
+	f := &provider.Fake{Script: func(r imagegen.ProviderRequest) provider.Faults {
+		return provider.Faults{Images: r.N - 1}
+	}}
 	images, err := providertest.Read(t.Context(), f, small("[fake:fail]", 3))
 	is.NoErr(err)
 	is.Equal(len(images), 2)
@@ -164,22 +165,12 @@ func TestPanic(t *testing.T) {
 	_, _ = providertest.Read(t.Context(), &provider.Fake{}, small("[fake:panic]", 1))
 }
 
-const crashing = "PROVIDER_TEST_CRASH"
-
-// TestCrash runs itself in a process that does not live to tell.
 func TestCrash(t *testing.T) {
-	if os.Getenv(crashing) != "" {
-		defer fmt.Println("survived")
-		_, _ = providertest.Read(t.Context(), &provider.Fake{AllowCrash: true}, small("[fake:crash]", 1))
-		return
-	}
-	is := is.New(t)
-	self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCrash$")
-	self.Env = append(os.Environ(), crashing+"=1")
-	out, err := self.CombinedOutput()
-	is.True(err != nil)
-	is.True(!self.ProcessState.Success())
-	is.True(!strings.Contains(string(out), "survived")) // no deferred call ran
+	is, crashes := is.New(t), 0
+	f := &provider.Fake{Crash: func() { crashes++ }}
+	images, _ := providertest.Read(t.Context(), f, small("[fake:crash] [fake:images=1]", 2))
+	is.Equal(len(images), 1)
+	is.Equal(crashes, 1)
 }
 
 // Images that are cut short are given back in both ways of verification.
@@ -189,7 +180,8 @@ func TestCorruptImagesAreRefunded(t *testing.T) {
 		e := imagegentest.Start(t, func(c *engine.Config) { c.Models[0].Verify = v })
 		alice := e.As(imagegentest.Alice)
 		for _, size := range []imagegen.Size{{}, {Width: 64, Height: 64}} {
-			_, err := alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "[fake:corrupt] a fox", N: 2, Size: size})
+			_, err := alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+				Prompt: "[fake:corrupt] a fox", N: 2, Size: size})
 			is.True(errors.Is(err, imagegen.ErrGenerationFailed))
 		}
 		b, err := alice.Balance(t.Context())
@@ -199,4 +191,16 @@ func TestCorruptImagesAreRefunded(t *testing.T) {
 		is.NoErr(err)
 		is.True(report.Clean() && report.Images == 0)
 	}
+}
+
+func TestTokens(t *testing.T) {
+	for prompt, want := range map[string]int64{"a fox": 0, "[fake:tokens=1120] a fox": 1120,
+		"[fake:tokens=5][fake:fail]": 5, "[fake:tokens=5][fake:transient=1]": 5} {
+		r := small(prompt, 3)
+		used := providertest.Used(&r)
+		providertest.Read(t.Context(), &provider.Fake{}, r)
+		is.New(t).Equal(used(), imagegen.UpstreamUsage{ImageOutput: want})
+	}
+	_, err := providertest.Read(t.Context(), &provider.Fake{}, small("[fake:tokens=5]", 1))
+	is.New(t).NoErr(err) // though nobody wants to know
 }

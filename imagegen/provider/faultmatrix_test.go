@@ -15,12 +15,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage"
-
-	"github.com/matryer/is"
 )
 
 // dispatcher sends each request to the adapter that its prompt names, and keeps how it ended.
@@ -47,7 +47,8 @@ func (c *cell) String() string {
 func (d *dispatcher) Name() string                        { return "faulty" }
 func (d *dispatcher) Capabilities() imagegen.Capabilities { return imagegen.Capabilities{} }
 
-func (d *dispatcher) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
+func (d *dispatcher) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage,
+	error] {
 	d.mu.Lock()
 	c := d.cells[r.Prompt]
 	d.mu.Unlock()
@@ -73,7 +74,8 @@ const patience = 50 * time.Millisecond
 
 var errCancelled = errors.New("the call was cancelled")
 
-func (c *cell) giveUp(ctx context.Context, cancel context.CancelCauseFunc, begun <-chan struct{}, patience time.Duration) {
+func (c *cell) giveUp(ctx context.Context, cancel context.CancelCauseFunc, begun <-chan struct{},
+	patience time.Duration) {
 	select {
 	case <-begun:
 		time.AfterFunc(patience, func() { cancel(errCancelled) })
@@ -106,7 +108,7 @@ func openFaultMatrix(t *testing.T) *faultMatrix {
 	a.stranger = httptest.NewServer(http.HandlerFunc(a.visited))
 	t.Cleanup(a.stranger.Close)
 	a.Running = imagegentest.Start(t, func(c *engine.Config) {
-		c.Models[0].Provider, c.Concurrency, c.SlotWait, c.Spool = a.dispatcher, many, time.Minute, spool
+		c.Models[0].Provider, c.Limits.Concurrency, c.Limits.SlotWait, c.Spool = a.dispatcher, many, time.Minute, spool
 	})
 	a.Grant(t, imagegentest.Alice, 900) // to 1000
 	a.alice = a.As(imagegentest.Alice)
@@ -153,7 +155,7 @@ func (a *faultMatrix) balanced() {
 	}
 }
 
-// Whatever an upstream does on the wire, at whichever step of its protocol, the call ends, its
+// Under every fault of an upstream on the wire, at every step of its protocol, the call ends, its
 // error is one that is never tried again, nothing was submitted twice, sent to another host, or
 // charged, and no connection or goroutine stays behind.
 func TestUpstreamFaultsAtEachStep(t *testing.T) {
@@ -165,7 +167,8 @@ func TestUpstreamFaultsAtEachStep(t *testing.T) {
 	}
 	a.balanced()
 	a.stranger.Close()
-	t.Logf("proof faults: adapters=%d upstreamFaults=%d cells=%d came_whole=%d strangers=%d", len(a.steps), len(upstreamFaults), len(cells), a.whole.Load(), a.visits.Load())
+	t.Logf("proof faults: adapters=%d upstreamFaults=%d cells=%d came_whole=%d strangers=%d", len(a.steps),
+		len(upstreamFaults), len(cells), a.whole.Load(), a.visits.Load())
 	const engine = 20 // its own goroutines, and the storage's
 	for deadline := time.After(20 * time.Second); runtime.NumGoroutine() > before+engine; {
 		select {
@@ -202,7 +205,8 @@ func visit(workers int, cells []*cell, try func(*cell) error) (problems []string
 
 // try makes one generation and says what is wrong with it.
 func (a *faultMatrix) try(c *cell) (err error) {
-	if c.upstreamServer, err = startFaultyUpstream((&drawingUpstream{}).routes(), c.from, c.do, a.stranger.URL); err != nil {
+	if c.upstreamServer, err = startFaultyUpstream((&drawingUpstream{}).routes(), c.from, c.do,
+		a.stranger.URL); err != nil {
 		return err
 	}
 	if c.provider, err = upstreams[c.upstream].open(c.upstreamServer.url()); err != nil {
@@ -214,7 +218,8 @@ func (a *faultMatrix) try(c *cell) (err error) {
 	a.dispatcher.mu.Unlock()
 	var g imagegen.Result
 	hung := c.upstreamServer.within(func() {
-		g, err = a.alice.Generate(a.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, Size: imagegen.Size{Width: 1024, Height: 1024}})
+		g, err = a.alice.Generate(a.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt,
+			Size: imagegen.Size{Width: 1024, Height: 1024}})
 	})
 	if held := c.upstreamServer.end(); hung != nil || held != nil {
 		return errors.Join(hung, held)

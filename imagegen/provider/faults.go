@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"io"
-	"os"
 	"sync"
 	"time"
 
@@ -16,13 +15,15 @@ import (
 // The fields from Transient on end the call: before its first image or, if Images is set, after that many. If several
 // of them are set, the first one counts.
 type Faults struct {
-	Delay   time.Duration // before the first image, once a call
-	Each    time.Duration // before every further image
-	Images  int           // how many are yielded, which may be fewer or more than asked for; 0: all, or none if the call is ended
-	Corrupt bool          // the images break off after their header
+	Delay time.Duration // before the first image, once a call
+	Each  time.Duration // before every further image
+	// how many are yielded, which may be fewer or more than asked for; 0: all, or none if the call is ended
+	Images  int
+	Corrupt bool // the images break off after their header
+	Tokens  int  // what the call says that it has used, as UpstreamUsage.ImageOutput; 0: it says nothing
 
 	Transient int  // this many calls with the same Key end with ClassUnavailable; those after them do not
-	Crash     bool // kills the process, as kill -9 does; only with Fake.AllowCrash
+	Crash     bool // kills the process, as kill -9 does; only with Fake.Crash
 	Panic     bool // panics
 	Hang      bool // waits for the context to end
 	Refuse    bool // ends with ClassRefused
@@ -55,12 +56,12 @@ func (f Faults) spoil(image io.Reader) io.Reader {
 // be called once for each call.
 func (f *Fake) ending(key string, faults Faults) func(context.Context) error {
 	switch {
-	case faults.Transient > 0 && f.failures.add(key) <= faults.Transient:
+	case faults.Transient > 0 && f.failures.increment(key) <= faults.Transient:
 		return ends(imagegen.ClassUnavailable)
 	case faults.Crash:
-		return crash
+		return func(context.Context) error { f.Crash(); return nil }
 	case faults.Panic:
-		return func(context.Context) error { panic("provider: the fake was told to panic") }
+		return func(context.Context) error { panic("provider: the fake panics, as the prompt asks") }
 	case faults.Hang:
 		return hang
 	case faults.Refuse:
@@ -73,26 +74,13 @@ func (f *Fake) ending(key string, faults Faults) func(context.Context) error {
 
 func ends(c imagegen.Class) func(context.Context) error {
 	return func(context.Context) error {
-		return &imagegen.ProviderError{Class: c, Message: "the fake was told so"}
+		return &imagegen.ProviderError{Class: c, Message: "the fake fails, as the prompt asks"}
 	}
 }
 
 func hang(ctx context.Context) error {
 	<-ctx.Done()
 	return context.Cause(ctx)
-}
-
-// crash ends the process so that no deferred call and no signal handler runs. It never returns: a signal may take a
-// moment to arrive, and no code after it may run meanwhile.
-func crash(context.Context) error {
-	self, err := os.FindProcess(os.Getpid())
-	if err == nil {
-		err = self.Kill()
-	}
-	if err != nil {
-		os.Exit(137) // the status of a process that was killed
-	}
-	select {}
 }
 
 // maxFailures bounds how many requests are remembered, since a service that runs for long sees any number of keys.
@@ -105,9 +93,9 @@ type failures struct {
 	calls map[string]int // by ProviderRequest.Key; guarded by mu
 }
 
-// add counts a call and returns how many there have been. When too many requests are remembered,
+// increment counts a call and returns how many there have been. When too many requests are remembered,
 // it forgets an arbitrary one, whose count then starts again.
-func (f *failures) add(key string) int {
+func (f *failures) increment(key string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.calls == nil {

@@ -29,12 +29,14 @@ type faultyUpstream struct {
 	over  bool
 }
 
-func startFaultyUpstream(good http.Handler, from int, upstreamFault func(*faultyAnswer), stranger string) (*faultyUpstream, error) {
+func startFaultyUpstream(good http.Handler, from int, upstreamFault func(*faultyAnswer),
+	stranger string) (*faultyUpstream, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	h := &faultyUpstream{Listener: l, good: good, from: from, upstreamFault: upstreamFault, struck: make(chan struct{}), enough: make(chan struct{}), conns: map[net.Conn]bool{}}
+	h := &faultyUpstream{Listener: l, good: good, from: from, upstreamFault: upstreamFault, struck: make(chan struct{}),
+		enough: make(chan struct{}), conns: map[net.Conn]bool{}}
 	h.busy.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -84,7 +86,7 @@ func (h *faultyUpstream) rest(c net.Conn, idle bool) {
 	}
 }
 
-// flooded tells that much has been sent, once or again.
+// flooded notes that much has been sent, once or again.
 func (h *faultyUpstream) flooded() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

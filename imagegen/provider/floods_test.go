@@ -23,11 +23,18 @@ var floods = map[string]upstreamFault{
 		v.say(ok + "Transfer-Encoding: chunked\r\n\r\n7fffffff\r\n\"")
 		v.repeat("AAAAAAAA")
 	}, flood},
-	"floods with chunk headers":  {func(v *faultyAnswer) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\n1;"); v.repeat("aaaaaaaa") }, flood},
-	"floods with headers":        {func(v *faultyAnswer) { v.say(ok); v.repeat("A: b\r\n") }, flood},
-	"floods with what is packed": {func(v *faultyAnswer) { v.say(ok + "Content-Encoding: gzip\r\n\r\n"); v.pack() }, flood},
-	"floods with a picture":      {(*faultyAnswer).draw, flood},
-	"floods with a failure":      {func(v *faultyAnswer) { v.say("HTTP/1.1 500 Oops\r\n\r\n"); v.repeat("<p>sorry</p>") }, flood},
+	"floods with chunk headers": {func(v *faultyAnswer) {
+		v.say(ok + "Transfer-Encoding: chunked\r\n\r\n1;")
+		v.repeat("aaaaaaaa")
+	}, flood},
+	"floods with headers": {func(v *faultyAnswer) { v.say(ok); v.repeat("A: b\r\n") }, flood},
+	"floods with what is packed": {func(v *faultyAnswer) { v.say(ok + "Content-Encoding: gzip\r\n\r\n"); v.pack() },
+		flood},
+	"floods with a picture": {(*faultyAnswer).draw, flood},
+	"floods with a failure": {func(v *faultyAnswer) {
+		v.say("HTTP/1.1 500 Oops\r\n\r\n")
+		v.repeat("<p>sorry</p>")
+	}, flood},
 }
 
 // pack sends gzip that grows a thousandfold.
@@ -82,7 +89,8 @@ func TestUpstreamThatFloods(t *testing.T) {
 	watcher.Wait()
 	a.balanced()
 	grown := int64(peak.Load()) - int64(before)
-	t.Logf("proof floods: adapters=%d floods=%d cells=%d megabytes_each=%d heap_grown_megabytes=%d", len(a.steps), len(floods), len(cells), much>>20, grown>>20)
+	t.Logf("proof floods: adapters=%d floods=%d cells=%d megabytes_each=%d heap_grown_megabytes=%d", len(a.steps),
+		len(floods), len(cells), much>>20, grown>>20)
 	if grown > much {
 		t.Errorf("%d bytes more were alive at once", grown)
 	}

@@ -58,7 +58,7 @@ func (s *script) begin(answers []string, status int, giveUp func()) {
 
 const memory = 16 << 20
 
-// Whatever an upstream answers, each image that an adapter yields is as the upstream sent it or
+// For every answer of an upstream, each image that an adapter yields is as the upstream sent it or
 // breaks off with an error, and the call ends with an error that has a class, in bounded memory.
 // Answers are separated by lines of three dashes; {url} is where the upstream is.
 func FuzzUpstreamAnswers(f *testing.F) {
@@ -84,8 +84,14 @@ func FuzzUpstreamAnswers(f *testing.F) {
 		s.begin(answers, int(status), cancel)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for i, err := range p.Generate(ctx, imagegen.ProviderRequest{Key: "k", Prompt: "a fox", N: 1, Ratio: "1:1", Tier: imagegen.Tier1K,
-			Quality: imagegen.QualityAuto, SaveJob: func(context.Context, []byte) error { return nil }}) {
+		for i, err := range p.Generate(ctx, imagegen.ProviderRequest{Key: "k", Prompt: "a fox", N: 1, Ratio: "1:1",
+			Tier: imagegen.Tier1K, Quality: imagegen.QualityAuto, SaveJob: func(context.Context, []byte) error {
+				return nil
+			}, Used: func(u imagegen.UpstreamUsage) {
+				if min(u.TextInput, u.ImageInput, u.TextOutput, u.ImageOutput, int64(u.Units), int64(u.Time)) < 0 {
+					t.Errorf("%s: %+v was used", p.Name(), u)
+				}
+			}}) {
 			if err != nil {
 				classified(t, ctx, p, err)
 				continue

@@ -34,12 +34,14 @@ func tintOf(ctx context.Context, references []imagegen.ProviderReference) (color
 func decode(ctx context.Context, r imagegen.ProviderReference) (image.Image, error) {
 	f, err := r.Open(ctx)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image cannot be opened", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable,
+			Message: "a reference image cannot be opened", Err: err}
 	}
 	defer f.Close()
 	picture, err := decoder(r.MediaType)(f)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "a reference image cannot be decoded", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid,
+			Message: "a reference image cannot be decoded", Err: err}
 	}
 	return picture, nil
 }

@@ -35,7 +35,8 @@ func plain(is *is.I, width, height int, c color.Color) imagegen.ProviderReferenc
 	draw.Draw(picture, picture.Rect, image.NewUniform(c), image.Point{}, draw.Src)
 	var b bytes.Buffer
 	is.NoErr(png.Encode(&b, picture))
-	return imagegen.ProviderReference{Reference: file(b.Bytes()), MediaType: "image/png", Size: int64(b.Len()), Width: width, Height: height}
+	return imagegen.ProviderReference{Reference: file(b.Bytes()), MediaType: "image/png", Size: int64(b.Len()),
+		Width: width, Height: height}
 }
 
 func TestSizeOfAnImage(t *testing.T) {
@@ -44,11 +45,14 @@ func TestSizeOfAnImage(t *testing.T) {
 		request imagegen.ProviderRequest
 		want    string
 	}{
-		"ratio and tier":        {imagegen.ProviderRequest{Ratio: "16:9", Tier: "2K"}, "2560x1440"},
-		"auto":                  {imagegen.ProviderRequest{Ratio: "auto", Tier: "1K"}, "1024x1024"},
-		"explicit":              {imagegen.ProviderRequest{Ratio: "3:2", Tier: "1K", Size: imagegen.Size{Width: 1001, Height: 667}}, "1001x667"},
-		"auto with a reference": {imagegen.ProviderRequest{Ratio: "auto", Tier: "1K", References: []imagegen.ProviderReference{tall}}, "832x1248"},
-		"ratio and reference":   {imagegen.ProviderRequest{Ratio: "1:1", Tier: "1K", References: []imagegen.ProviderReference{tall}}, "1024x1024"},
+		"ratio and tier": {imagegen.ProviderRequest{Ratio: "16:9", Tier: "2K"}, "2560x1440"},
+		"auto":           {imagegen.ProviderRequest{Ratio: "auto", Tier: "1K"}, "1024x1024"},
+		"explicit": {imagegen.ProviderRequest{Ratio: "3:2", Tier: "1K", Size: imagegen.Size{Width: 1001,
+			Height: 667}}, "1001x667"},
+		"auto with a reference": {imagegen.ProviderRequest{Ratio: "auto", Tier: "1K",
+			References: []imagegen.ProviderReference{tall}}, "832x1248"},
+		"ratio and reference": {imagegen.ProviderRequest{Ratio: "1:1", Tier: "1K",
+			References: []imagegen.ProviderReference{tall}}, "1024x1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -97,7 +101,8 @@ func TestReferenceThatCannotBeRead(t *testing.T) {
 	cut.Reference = file(whole.Reference.(file)[:40])
 	gone := whole
 	gone.Reference = file(nil)
-	for reference, class := range map[*imagegen.ProviderReference]string{&whole: "<nil>", &cut: "invalid", &gone: "unavailable"} {
+	for reference, class := range map[*imagegen.ProviderReference]string{&whole: "<nil>", &cut: "invalid",
+		&gone: "unavailable"} {
 		r.References = []imagegen.ProviderReference{*reference}
 		_, err := providertest.Read(t.Context(), &provider.Fake{}, r)
 		is.Equal(classOf(err), class)

@@ -23,7 +23,7 @@ type faultyAnswer struct {
 	net.Conn
 	body     []byte // of the good answer
 	stranger string // an address that nobody may go to
-	enough   func() // tells that much has been sent, or as much as the client wants
+	enough   func() // notes that much has been sent, or as much as the client wants
 }
 
 // upstreamFault is done to a request.
@@ -42,8 +42,9 @@ const (
 )
 
 var upstreamFaults = map[string]upstreamFault{
-	"says nothing":                  {(*faultyAnswer).wait, endless},
-	"answers when nobody waits":     {func(v *faultyAnswer) { v.wait(); v.say(ok + "Content-Length: 2\r\n\r\n{}") }, endless},
+	"says nothing": {(*faultyAnswer).wait, endless},
+	"answers when nobody waits": {func(v *faultyAnswer) { v.wait(); v.say(ok + "Content-Length: 2\r\n\r\n{}") },
+		endless},
 	"hangs up":                      {func(*faultyAnswer) {}, short},
 	"resets the connection":         {func(v *faultyAnswer) { v.Conn.(*net.TCPConn).SetLinger(0) }, short},
 	"hangs up within its header":    {func(v *faultyAnswer) { v.say(ok) }, short},
@@ -54,38 +55,62 @@ var upstreamFaults = map[string]upstreamFault{
 	"sends its header byte by byte": {func(v *faultyAnswer) { v.drip([]byte(ok)) }, endless},
 	"sends headers without end":     {func(v *faultyAnswer) { v.say(ok); v.repeat("A: b\r\n") }, short},
 	"sends a header without end":    {func(v *faultyAnswer) { v.say(ok + "A: "); v.repeat("bbbbbbbb") }, short},
-	"sends early hints without end": {func(v *faultyAnswer) { v.repeat("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") }, short},
-	"says continue without end":     {func(v *faultyAnswer) { v.repeat("HTTP/1.1 100 Continue\r\n\r\n") }, short},
+	"sends early hints without end": {func(v *faultyAnswer) {
+		v.repeat("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+	}, short},
+	"says continue without end": {func(v *faultyAnswer) { v.repeat("HTTP/1.1 100 Continue\r\n\r\n") }, short},
 	"switches protocols": {func(v *faultyAnswer) {
 		v.say("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
 		v.wait()
 	}, endless},
-	"is no HTTP":                  {func(v *faultyAnswer) { v.say("SSH-2.0-OpenSSH_9.9\r\n\r\n") }, short},
-	"is no HTTP, without end":     {func(v *faultyAnswer) { v.repeat("SSH-2.0-OpenSSH_9.9 ") }, short},
-	"is another HTTP":             {func(v *faultyAnswer) { v.say("HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\n{}") }, short},
-	"sends garbage for chunks":    {func(v *faultyAnswer) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n") }, short},
-	"sends a chunk of 2^64 bytes": {func(v *faultyAnswer) { v.say(ok + "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n{}\r\n") }, short},
+	"is not HTTP":              {func(v *faultyAnswer) { v.say("SSH-2.0-OpenSSH_9.9\r\n\r\n") }, short},
+	"is not HTTP, without end": {func(v *faultyAnswer) { v.repeat("SSH-2.0-OpenSSH_9.9 ") }, short},
+	"is another HTTP": {func(v *faultyAnswer) { v.say("HTTP/9.9 200 OK\r\nContent-Length: 2\r\n\r\n{}") },
+		short},
+	"sends garbage for chunks": {func(v *faultyAnswer) {
+		v.say(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n")
+	}, short},
+	"sends a chunk of 2^64 bytes": {func(v *faultyAnswer) {
+		v.say(ok + "Transfer-Encoding: chunked\r\n\r\n10000000000000000\r\n{}\r\n")
+	}, short},
 	"sends no last chunk": {func(v *faultyAnswer) {
 		v.say(ok + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(v.body), v.body))
 	}, mild},
-	"sends two lengths":             {func(v *faultyAnswer) { v.say(ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ") }, short},
-	"sends half a gzip":             {func(v *faultyAnswer) { v.answer("Content-Encoding: gzip\r\n", half(zip(v.body)), -1) }, short},
-	"sends a gzip that is none":     {func(v *faultyAnswer) { v.answer("Content-Encoding: gzip\r\n", v.body, -1) }, short},
-	"sends a page":                  {func(v *faultyAnswer) { v.answer("Content-Type: text/html\r\n", []byte("<html><h1>It works!</h1>"), -1) }, short},
-	"sends nothing":                 {func(v *faultyAnswer) { v.answer("", nil, -1) }, short},
-	"sends no content":              {func(v *faultyAnswer) { v.say("HTTP/1.1 204 No Content\r\n\r\n") }, short},
-	"sends null":                    {func(v *faultyAnswer) { v.answer("", []byte("null"), -1) }, short},
-	"sends an empty object":         {func(v *faultyAnswer) { v.answer("", []byte("{}"), -1) }, short},
-	"sends a list":                  {func(v *faultyAnswer) { v.answer("", []byte(`[{"data":1,"images":{}}]`), -1) }, short},
-	"sends other types":             {func(v *faultyAnswer) { v.answer("", types.ReplaceAll(v.body, []byte(`:{"a":[0]}`)), -1) }, mild},
-	"redirects to itself":           {func(v *faultyAnswer) { v.redirect("http://" + v.LocalAddr().String() + "/again") }, short},
-	"redirects to a stranger":       {func(v *faultyAnswer) { v.redirect(v.stranger) }, short},
-	"redirects to the cloud":        {func(v *faultyAnswer) { v.redirect("http://169.254.169.254/latest/meta-data") }, short},
+	"sends two lengths": {func(v *faultyAnswer) {
+		v.say(ok + "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ")
+	}, short},
+	"sends half a gzip": {func(v *faultyAnswer) {
+		v.answer("Content-Encoding: gzip\r\n", half(zip(v.body)), -1)
+	}, short},
+	"sends a gzip that is none": {func(v *faultyAnswer) { v.answer("Content-Encoding: gzip\r\n", v.body, -1) },
+		short},
+	"sends a page": {func(v *faultyAnswer) {
+		v.answer("Content-Type: text/html\r\n", []byte("<html><h1>It works!</h1>"), -1)
+	}, short},
+	"sends nothing":         {func(v *faultyAnswer) { v.answer("", nil, -1) }, short},
+	"sends no content":      {func(v *faultyAnswer) { v.say("HTTP/1.1 204 No Content\r\n\r\n") }, short},
+	"sends null":            {func(v *faultyAnswer) { v.answer("", []byte("null"), -1) }, short},
+	"sends an empty object": {func(v *faultyAnswer) { v.answer("", []byte("{}"), -1) }, short},
+	"sends a list": {func(v *faultyAnswer) { v.answer("", []byte(`[{"data":1,"images":{}}]`), -1) },
+		short},
+	"sends other types": {func(v *faultyAnswer) {
+		v.answer("", types.ReplaceAll(v.body, []byte(`:{"a":[0]}`)), -1)
+	}, mild},
+	"redirects to itself": {func(v *faultyAnswer) {
+		v.redirect("http://" + v.LocalAddr().String() + "/again")
+	}, short},
+	"redirects to a stranger": {func(v *faultyAnswer) { v.redirect(v.stranger) }, short},
+	"redirects to the cloud": {func(v *faultyAnswer) { v.redirect("http://169.254.169.254/latest/meta-data") },
+		short},
 	"redirects to a file":           {func(v *faultyAnswer) { v.redirect("file:///etc/passwd") }, short},
 	"says that nothing has changed": {func(v *faultyAnswer) { v.say("HTTP/1.1 304 Not Modified\r\n\r\n") }, short},
 	"sends a huge picture":          {func(v *faultyAnswer) { v.picture() }, mild},
-	"sends too many":                {func(v *faultyAnswer) { v.answer("", lists.ReplaceAll(v.body, []byte("[$1,$1,$1]")), -1) }, mild},
-	"sends too few":                 {func(v *faultyAnswer) { v.answer("", lists.ReplaceAll(v.body, []byte("[]")), -1) }, mild},
+	"sends too many": {func(v *faultyAnswer) {
+		v.answer("", lists.ReplaceAll(v.body, []byte("[$1,$1,$1]")), -1)
+	}, mild},
+	"sends too few": {func(v *faultyAnswer) {
+		v.answer("", lists.ReplaceAll(v.body, []byte("[]")), -1)
+	}, mild},
 	"says sorry at the end": {func(v *faultyAnswer) {
 		v.answer("", sorry.ReplaceAll(v.body, []byte(`,"error":{"message":"sorry"}}`)), -1)
 	}, mild},

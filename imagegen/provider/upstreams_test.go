@@ -7,9 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/bfl"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui"
 	"github.com/imagegend/imagegend/imagegen/provider/fal"
@@ -19,8 +22,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/provider/sdwebui"
 	"github.com/imagegend/imagegend/imagegen/provider/webapi"
-
-	"github.com/matryer/is"
 )
 
 // upstreams are all adapters, each with the number of pairs of ratio and tier that its upstream
@@ -54,12 +55,15 @@ var upstreams = map[string]struct {
 	}, 12 + 2*16},
 	"fal": {func(a string) (imagegen.Provider, error) {
 		return fal.New(fal.Config{BaseURL: a, Private: true, PollInterval: poll, Model: "acme/fox",
-			SizeRules: imagegen.SizeRules{Step: 8, MinEdge: 512, MaxEdge: 4096, MaxPixels: 4096 * 4096, MaxAspect: 3}})
+			Template: provider.Template{SizeRules: imagegen.SizeRules{Step: 8, MinEdge: 512, MaxEdge: 4096,
+				MaxPixels: 4096 * 4096, MaxAspect: 3}}})
 	}, 0},
 	"webapi": {func(a string) (imagegen.Provider, error) {
-		return webapi.New(webapi.Config{BaseURL: a + "/v1", Private: true, Path: "/images/generations", MaxPerCall: 4,
-			Input:     map[string]any{"model": "gpt-image-2", "prompt": "{{prompt}}", "n": "{{n}}", "size": "{{size}}", "quality": "{{quality}}"},
-			SizeRules: imagegen.SizeRules(openai.GPTImage2()), Images: []string{"data[].b64_json", "data[].url"},
+		return webapi.New(webapi.Config{BaseURL: a + "/v1", Private: true, Path: "/images/generations",
+			Template: provider.Template{MaxPerCall: 4, SizeRules: imagegen.SizeRules(openai.GPTImage2()),
+				Input: map[string]any{"model": "gpt-image-2", "prompt": "{{prompt}}", "n": "{{n}}", "size": "{{size}}",
+					"quality": "{{quality}}"}},
+			Images: []string{"data[].b64_json", "data[].url"},
 			Errors: []string{"error.message", "error.code"}, Refusals: []string{"moderation"}})
 	}, 0},
 	"router": {func(a string) (imagegen.Provider, error) {
@@ -77,7 +81,7 @@ var upstreams = map[string]struct {
 
 var prices = map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}
 
-// Whatever ratio and tier an adapter offers, the size that it sends is legal for its upstream, and
+// For every ratio and tier that an adapter offers, the size that it sends is legal for its upstream, and
 // the picture that comes back through the engine has that ratio and tier. What it does not offer is
 // refused before the upstream hears of it, and before the charge.
 func TestEveryRatioTierAndUpstream(t *testing.T) {
@@ -93,8 +97,8 @@ func TestEveryRatioTierAndUpstream(t *testing.T) {
 			var wanted imagegen.Generation
 			engine := imagegentest.Start(t, func(c *engine.Config) {
 				c.Models[0].Provider, c.Models[0].Credits = p, prices
-				c.Policy = func(imagegen.Size, imagegen.Quality, imagegen.ModelInfo) (imagegen.Ratio, imagegen.Tier, error) {
-					return wanted.Ratio, wanted.Tier, nil
+				c.Policy = func(imagegen.Size, imagegen.Quality, imagegen.ModelInfo) (engine.Choice, error) {
+					return engine.Choice{Ratio: wanted.Ratio, Tier: wanted.Tier}, nil
 				}
 			})
 			alice := engine.As(imagegentest.Alice)
@@ -126,7 +130,8 @@ func draws(t *testing.T, e *drawingUpstream, alice imagegen.Service, wanted imag
 		t.Fatalf("%s in %s: "+format, append([]any{wanted.Ratio, wanted.Tier}, args...)...)
 	}
 	before := e.drawn()
-	got, err := alice.Generate(context.Background(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+	got, err := alice.Generate(context.Background(), imagegen.GenerateRequest{Model: imagegentest.Model,
+		Prompt: "a fox"})
 	if problems := e.found(); problems != nil {
 		fail("the upstream was sent what is not legal: %v", problems)
 	}
@@ -140,7 +145,9 @@ func draws(t *testing.T, e *drawingUpstream, alice imagegen.Service, wanted imag
 		fail("%v", err)
 	}
 	size := imagegen.Size{Width: got.Images[0].Width, Height: got.Images[0].Height}
-	ratio := imagegen.NearestRatio(size, slices.DeleteFunc(imagegen.Ratios(), func(r imagegen.Ratio) bool { return r == imagegen.RatioAuto }))
+	ratio := imagegen.NearestRatio(size, slices.DeleteFunc(imagegen.Ratios(), func(r imagegen.Ratio) bool {
+		return r == imagegen.RatioAuto
+	}))
 	switch {
 	case len(got.Images) != 1 || e.drawn() != before+1:
 		fail("%d images came of %d drawn", len(got.Images), e.drawn()-before)

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// unreachable explains why a directory cannot be used, in words for whoever typed its name. The
+// unreachable explains why a directory cannot be used, in words for the person who typed its name. The
 // system's own words would name a file inside it that nobody has typed.
 func unreachable(dir string, err error) error {
 	switch {

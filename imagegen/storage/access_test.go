@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// says checks that an error tells of what was typed, and not of a file that is made on the way.
+// says checks that an error names what was typed, and not a file that is made on the way.
 func says(t *testing.T, err error, want ...string) {
 	t.Helper()
 	if err == nil {

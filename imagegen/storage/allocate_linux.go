@@ -10,7 +10,7 @@ import (
 func allocate(f *os.File, size int64) error {
 	err := unix.Fallocate(int(f.Fd()), 0, 0, size)
 	if err == unix.EOPNOTSUPP {
-		return fill(f, size)
+		return writeZeros(f, size)
 	}
 	return err
 }

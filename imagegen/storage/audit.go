@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -67,16 +66,16 @@ func (db *DB) audit(ctx context.Context, view func(look func(*bbolt.Tx) error) e
 		return nil, err
 	}
 	a := &audit{db: db, ctx: ctx, files: files, clean: db.damage.beforeAudit()}
-	if err := view(a.look); err != nil {
+	if err := view(a.checkDatabase); err != nil {
 		files.discard()
 		return nil, fmt.Errorf("storage: audit: %w", err)
 	}
 	return a, nil
 }
 
-// look checks the database from the bottom up, and stops at the first level that is
+// checkDatabase checks the database from the bottom up, and stops at the first level that is
 // damaged: pages, checksums, then contents.
-func (a *audit) look(t *bbolt.Tx) error {
+func (a *audit) checkDatabase(t *bbolt.Tx) error {
 	return guard(func() error {
 		if err := checkPages(t, a.page); err != nil || !a.report.Clean() {
 			return err
@@ -85,7 +84,7 @@ func (a *audit) look(t *bbolt.Tx) error {
 			return err
 		}
 		x := &tx{bolt: t}
-		return errors.Join(a.books(x), a.files.take(x), eachUpload(x, a.files.add))
+		return errors.Join(a.books(x), tables.Images(x, a.files.addFile), tables.References(x, a.files.addFile))
 	})
 }
 
@@ -116,7 +115,7 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 		}
 		sums := checksumsOf(kv.Bucket(name))
 		return b.ForEach(func(k, stored []byte) error {
-			if _, ok := sums.check(k, stored); !ok {
+			if _, ok := sums.verify(k, stored); !ok {
 				a.report.Add(imagegen.Violation{Rule: "checksum", Subject: fmt.Sprintf("%s %q", name, k),
 					Detail: "the stored value does not match its checksum; restore a backup"})
 			}
@@ -127,23 +126,23 @@ func (a *audit) checksums(t *bbolt.Tx) error {
 
 // books replays the journal and compares the generations with it.
 func (a *audit) books(t kv.Tx) error {
-	counts, err := ledgerkv.Check(a.ctx, t, a.report.Add)
+	counts, err := ledgerkv.Audit(a.ctx, t, a.report.Add)
 	if err != nil {
 		return err
 	}
 	r := &a.report
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-	if r.Generations, err = tables.Check(a.ctx, t, a.report.Add); err != nil {
+	if r.Generations, err = tables.Audit(a.ctx, t, a.report.Add); err != nil {
 		return err
 	}
-	r.TrailRows, err = trail.Check(a.ctx, t, a.report.Add)
+	r.TrailRows, err = trail.Audit(a.ctx, t, a.report.Add)
 	return err
 }
 
 // file compares a file with its record, and reports it only if a record still names it:
 // the generation may have been erased since the snapshot. A file that could not be read
 // for want of descriptors or memory ends the audit with an error instead.
-func (a *audit) file(i listed) error {
+func (a *audit) file(i rules.File) error {
 	if err := a.ctx.Err(); err != nil {
 		return err
 	}
@@ -169,57 +168,43 @@ func (a *audit) file(i listed) error {
 
 // compare reads a file and returns what is wrong with it. A missing reference image may
 // be in another Spool, and is not wrong.
-func (db *DB) compare(ctx context.Context, want listed) error {
+func (db *DB) compare(ctx context.Context, want rules.File) error {
 	f, err := db.openListed(ctx, want)
 	switch {
 	case errors.Is(err, imagegen.ErrNotFound) && want.Upload != "":
 		return nil
 	case errors.Is(err, imagegen.ErrNotFound):
-		return fmt.Errorf("the file %s is missing", want.path())
+		return fmt.Errorf("the file %s is missing", filePath(want))
 	case err != nil:
 		return err
 	}
 	defer f.Close()
-	return want.matches(f)
+	return compareFile(want, f)
 }
 
 // openListed opens a file of the inventory where it is now, unlike a backup, which opens what it holds.
-func (db *DB) openListed(ctx context.Context, i listed) (io.ReadCloser, error) {
+func (db *DB) openListed(ctx context.Context, i rules.File) (io.ReadCloser, error) {
 	if i.Upload != "" {
 		return db.spool.Open(ctx, i.Upload)
 	}
 	return db.images.OpenImage(ctx, i.Key)
 }
 
-// matches reads a file to its end and returns how it differs from its record.
-func (i listed) matches(r io.Reader) error {
-	hash := sha256.New()
-	n, err := io.Copy(hash, r)
-	switch {
-	case err != nil:
-		return fmt.Errorf("the file %s cannot be read: %w", i.path(), err)
-	case n != i.Size:
-		return fmt.Errorf("the file %s has %d bytes; its record says %d", i.path(), n, i.Size)
-	case [32]byte(hash.Sum(nil)) != i.SHA256:
-		return fmt.Errorf("the file %s has another SHA-256 than its record says", i.path())
+// compareFile is rules.File.Compare with the name of the file in its error.
+func compareFile(f rules.File, r io.Reader) error {
+	if err := f.Compare(r); err != nil {
+		return fmt.Errorf("the file %s %w", filePath(f), err)
 	}
 	return nil
 }
 
 // names reports whether a record names the file now: an image until its erasure begins, a reference image as long as
 // another attempt may need it.
-func (db *DB) names(ctx context.Context, i listed) (bool, error) {
-	r, err := db.Generation(ctx, i.Key.Generation)
+func (db *DB) names(ctx context.Context, f rules.File) (bool, error) {
+	r, err := db.Generation(ctx, f.Key.Generation)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return false, nil
 	}
-	if i.Upload != "" {
-		return rules.Waits(r) && slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == i.Upload }), err
-	}
-	for _, image := range r.Images {
-		if r.ImageKey(image) == i.Key {
-			return r.State != imagegen.StateErasing, nil
-		}
-	}
-	return false, err
+	named := slices.Concat(rules.Images(r), rules.References(r))
+	return slices.ContainsFunc(named, func(o rules.File) bool { return o.Key == f.Key && o.Upload == f.Upload }), err
 }

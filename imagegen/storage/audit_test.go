@@ -107,11 +107,15 @@ func TestAuditFindsDamage(t *testing.T) {
 		"image of nothing": {file(func(path string) error {
 			return copyFile(path, strings.NewReplacer("gen_0", "gen_9", "image_0", "image_9").Replace(path))
 		}), "orphaned image"},
-		"image of no attempt": {file(func(path string) error { return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)) }), "orphaned image"},
+		"image of no attempt": {file(func(path string) error {
+			return copyFile(path, strings.Replace(path, ".1.", ".2.", 1))
+		}), "orphaned image"},
 		"thumbnail of nothing": {file(func(path string) error {
 			return copyFile(path, strings.NewReplacer("gen_0", "gen_9", "image_0", "image_9").Replace(path)+"-t")
 		}), "orphaned image"},
-		"thumbnail of no attempt": {file(func(path string) error { return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)+"-t") }), "orphaned image"},
+		"thumbnail of no attempt": {file(func(path string) error {
+			return copyFile(path, strings.Replace(path, ".1.", ".2.", 1)+"-t")
+		}), "orphaned image"},
 		"image of other hash": {file(func(path string) error {
 			b, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path, lastByte(b), 0o600))
@@ -124,7 +128,9 @@ func TestAuditFindsDamage(t *testing.T) {
 			report, err := db.Audit(t.Context())
 			is.NoErr(err)
 			is.True(!report.Clean())
-			found := slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return c.rule == "" || v.Rule == c.rule })
+			found := slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool {
+				return c.rule == "" || v.Rule == c.rule
+			})
 			if !found {
 				t.Errorf("no violation of %q in %v", c.rule, report.Violations)
 			}
@@ -137,7 +143,7 @@ func copyFile(from, to string) error {
 	return errors.Join(err, os.WriteFile(to, b, 0o600))
 }
 
-// What an attempt has stored and no record names yet is nobody's orphan, nor are files that are no images.
+// An image that an attempt has stored and no record names yet is not an orphan, nor is a file that is not an image.
 func TestAuditBesideAnAttempt(t *testing.T) {
 	dir := usedDir(t)
 	w := work(t, openDir(t, dir, nil))
@@ -176,9 +182,11 @@ func TestThumbnailsBesideTheirImages(t *testing.T) {
 // Of users, keys, passkeys and sign-ins nothing can be lost or put in unnoticed, not even with its lines in every
 // index.
 func TestAuditMissesWhatIsDeleted(t *testing.T) {
-	for b, rule := range map[string]string{"users": "digest", "users.names": "index", "keys": "digest", "keys.ids": "index", "keys.users": "index",
-		"operatorkeys": "digest", "operatorkeys.ids": "index", "logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest", "invitations.users": "index",
-		"passkeys": "digest", "passkeys.users": "index", "identities": "digest", "identities.users": "index"} {
+	for b, rule := range map[string]string{"users": "digest", "users.names": "index", "keys": "digest",
+		"keys.ids": "index", "keys.users": "index", "operatorkeys": "digest", "operatorkeys.ids": "index",
+		"logins": "digest", "signins": "digest", "signins.users": "index", "invitations": "digest",
+		"invitations.users": "index", "passkeys": "digest", "passkeys.users": "index", "identities": "digest",
+		"identities.users": "index"} {
 		first := func(tx *bbolt.Tx) (k, v []byte) {
 			k, v = tx.Bucket([]byte(b)).Cursor().First()
 			return slices.Clone(k), slices.Clone(v)
@@ -197,13 +205,19 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 				for n, u := range []imagegen.UserID{"alice", "bob"} {
 					hash := [32]byte{byte(n)}
 					is.NoErr(db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u), CreatedAt: now}))
-					is.NoErr(db.CreateKey(t.Context(), imagegen.Key{ID: imagegen.KeyID("key_" + u), User: u, Hash: hash, CreatedAt: now}))
+					is.NoErr(db.CreateKey(t.Context(), imagegen.Key{ID: imagegen.KeyID("key_" + u), User: u, Hash: hash,
+						CreatedAt: now}))
 					is.NoErr(db.SetLogin(t.Context(), account.Login{User: u, Password: "hash", ChangedAt: now}))
-					is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: hash, User: u, CreatedAt: now, SeenAt: now}))
-					is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: hash, User: u, ExpiresAt: now.Add(time.Hour)}))
-					is.NoErr(db.CreateOperatorKey(t.Context(), account.OperatorKey{ID: imagegen.OperatorKeyID("opk_" + u), Hash: hash, CreatedAt: now}))
-					is.NoErr(db.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID("pk " + u), User: u, CreatedAt: now}))
-					is.NoErr(db.CreateIdentity(t.Context(), account.Identity{Issuer: "https://id.example", Subject: string(u), User: u, CreatedAt: now}))
+					is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: hash, User: u, CreatedAt: now,
+						SeenAt: now}))
+					is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: hash, User: u,
+						ExpiresAt: now.Add(time.Hour)}))
+					is.NoErr(db.CreateOperatorKey(t.Context(), account.OperatorKey{ID: imagegen.OperatorKeyID("opk_" +
+						u), Hash: hash, CreatedAt: now}))
+					is.NoErr(db.CreatePasskey(t.Context(), account.Passkey{ID: account.PasskeyID("pk " + u), User: u,
+						CreatedAt: now}))
+					is.NoErr(db.CreateIdentity(t.Context(), account.Identity{Issuer: "https://id.example",
+						Subject: string(u), User: u, CreatedAt: now}))
 				}
 				_, err := db.RevokeKey(t.Context(), "key_bob", now)
 				is.NoErr(err)
@@ -215,7 +229,9 @@ func TestAuditMissesWhatIsDeleted(t *testing.T) {
 				tamper(t, dir, change)
 				report, err = openDir(t, dir, nil).Audit(t.Context())
 				is.NoErr(err)
-				is.True(slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool { return v.Rule == rule }))
+				is.True(slices.ContainsFunc(report.Violations, func(v imagegen.Violation) bool {
+					return v.Rule == rule
+				}))
 			})
 		}
 	}

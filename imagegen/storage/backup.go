@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // An archive is a tar stream, in this order: the database; the reference images and the images that it
@@ -40,7 +42,7 @@ type tally struct {
 	Bytes int64 `json:"bytes"`
 }
 
-func (t *tally) add(bytes int64) {
+func (t *tally) countFile(bytes int64) {
 	t.Count++
 	t.Bytes += bytes
 }
@@ -105,11 +107,11 @@ func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
 	release := b.db.spool.hold()
 	defer release()
 	return b.db.copyDatabase(b.ctx, func(t *tx) error {
-		if err := b.uploads.take(t, files); err != nil {
+		if err := b.uploads.linkAll(t, files); err != nil {
 			return err
 		}
 		release()
-		return files.take(t)
+		return tables.Images(t, files.addFile)
 	})
 }
 
@@ -129,40 +131,42 @@ func (b *backup) database(s *snapshot) error {
 }
 
 // file writes one image or reference image, and compares it with its record on the way.
-func (b *backup) file(i listed) error {
-	f, err := b.open(i)
+func (b *backup) file(i rules.File) error {
+	f, err := b.openHeld(i)
 	if errors.Is(err, imagegen.ErrNotFound) { // said in words: it would read as if the backup was not found
-		return fmt.Errorf("storage: backup: %s: its file %s is missing; imagegend audit names all such files: put them back, or erase their generations, and begin again", i, i.path())
+		return fmt.Errorf("storage: backup: %s: its file %s is missing; "+
+			"imagegend audit names all such files: put them back, or erase their generations, and begin again", i,
+			filePath(i))
 	}
 	if err != nil {
 		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
 	defer f.Close()
-	if err := b.header(i.path(), i.Size); err != nil {
+	if err := b.header(filePath(i), i.Size); err != nil {
 		return err
 	}
 	to := &noting{w: contextWriter{b.ctx, b.tar}}
-	err = i.matches(io.TeeReader(f, to))
-	if to.err != nil { // which matches takes for an error of the file
+	err = compareFile(i, io.TeeReader(f, to))
+	if to.err != nil { // which Compare takes for an error of the file
 		return fmt.Errorf("storage: backup: the archive broke off: %w", to.err)
 	}
 	if err != nil {
 		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
-	b.manifest.of(i).add(i.Size)
+	b.manifest.tallyOf(i).countFile(i.Size)
 	return nil
 }
 
-// open opens a file of the inventory, even if it was removed since the backup began.
-func (b *backup) open(i listed) (io.ReadCloser, error) {
+// openHeld opens a file of the inventory, even if it was removed since the backup began.
+func (b *backup) openHeld(i rules.File) (io.ReadCloser, error) {
 	if i.Upload != "" {
-		return b.uploads.open(b.ctx, i.Upload)
+		return b.uploads.openLink(b.ctx, i.Upload)
 	}
 	return b.db.images.openHeld(b.ctx, i.Key)
 }
 
-// of is the tally for a file.
-func (m *manifest) of(i listed) *tally {
+// tallyOf is the tally for a file.
+func (m *manifest) tallyOf(i rules.File) *tally {
 	if i.Upload != "" {
 		return &m.Uploads
 	}
@@ -189,7 +193,8 @@ func (b *backup) finish() error {
 
 // header begins a file in the archive.
 func (b *backup) header(name string, size int64) error {
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: b.manifest.CreatedAt.Truncate(time.Second)}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600,
+		ModTime: b.manifest.CreatedAt.Truncate(time.Second)}
 	if err := b.tar.WriteHeader(h); err != nil {
 		return fmt.Errorf("storage: backup: %w", err)
 	}

@@ -53,13 +53,16 @@ func TestBackupAndRestore(t *testing.T) {
 	w.finish(w.begin(3), pixels(3)) // and it goes on
 }
 
-// Whoever could sign in can do so after a restoration.
+// A restoration keeps passwords, passkeys and invitations.
 func TestBackupOfLogins(t *testing.T) {
 	is, now := is.New(t), time.Now()
 	db := open(t, nil)
-	is.NoErr(db.SetLogin(t.Context(), account.Login{User: "alice", Role: account.RoleOperator, Password: "hash", ChangedAt: now}))
-	is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: [32]byte{1}, User: "alice", CreatedAt: now, SeenAt: now}))
-	is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: [32]byte{2}, User: "bob", Role: account.RoleUser, ExpiresAt: now.Add(time.Hour)}))
+	is.NoErr(db.SetLogin(t.Context(), account.Login{User: "alice", Role: account.RoleOperator, Password: "hash",
+		ChangedAt: now}))
+	is.NoErr(db.CreateSignIn(t.Context(), account.SignIn{Hash: [32]byte{1}, User: "alice", CreatedAt: now,
+		SeenAt: now}))
+	is.NoErr(db.CreateInvitation(t.Context(), account.Invitation{Hash: [32]byte{2}, User: "bob", Role: account.RoleUser,
+		ExpiresAt: now.Add(time.Hour)}))
 	var b bytes.Buffer
 	is.NoErr(db.Backup(t.Context(), &b))
 	dir := filepath.Join(t.TempDir(), "restored")
@@ -145,7 +148,7 @@ func TestBackupNamesAMissingImage(t *testing.T) {
 	is.NoErr(os.Remove(file))
 	err := db.Backup(t.Context(), io.Discard)
 	is.True(err != nil)
-	is.True(!errors.Is(err, imagegen.ErrNotFound)) // which would be told as an answer of the API
+	is.True(!errors.Is(err, imagegen.ErrNotFound)) // which the API would answer with 404
 	for _, want := range []string{"of generation gen_", filepath.Base(file), "is missing", "imagegend audit"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
@@ -164,7 +167,7 @@ func TestBackupCanBeGivenUp(t *testing.T) {
 	is.NoErr(db.KV().Update(t.Context(), put("a", "1"))) // nobody else is held up
 }
 
-// A full disk behind the archive is not told as an image that cannot be read.
+// A full disk behind the archive is not reported as an image that cannot be read.
 func TestBackupThatCannotBeWrittenBlamesNoImage(t *testing.T) {
 	is, db := is.New(t), openDir(t, usedDir(t), nil)
 	full := errors.New("no space left")
@@ -179,7 +182,8 @@ func TestBackupThatCannotBeWrittenBlamesNoImage(t *testing.T) {
 }
 
 // rewrite copies an archive, with its entries changed; keep false drops one.
-func rewrite(t *testing.T, archive []byte, edit func(i int, h *tar.Header, body []byte) (newBody []byte, keep bool)) []byte {
+func rewrite(t *testing.T, archive []byte,
+	edit func(i int, h *tar.Header, body []byte) (newBody []byte, keep bool)) []byte {
 	t.Helper()
 	is := is.New(t)
 	var b bytes.Buffer
@@ -279,7 +283,7 @@ func TestRestoreOnlyIntoAnEmptyDirectory(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(10))
 }
 
-// What was erased lies in free pages of the file until they are used again. It is not in a backup.
+// Erased values lie in free pages of the file until they are used again. They are not in a backup.
 func TestBackupWithoutWhatWasErased(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	db := openDir(t, dir, nil)
@@ -306,7 +310,8 @@ func TestBackupWithoutWhatWasErased(t *testing.T) {
 	again := openDir(t, restored, &storage.Options{MustExist: true})
 	for i := range 40 {
 		is.Equal(get(t, again, fmt.Sprint("kept ", i)), strings.Repeat(kept, 1+i*50))
-		is.NoErr(again.KV().Update(t.Context(), put(fmt.Sprint("more ", i), strings.Repeat("m", 1000*i)))) // into the free pages
+		// into the free pages
+		is.NoErr(again.KV().Update(t.Context(), put(fmt.Sprint("more ", i), strings.Repeat("m", 1000*i))))
 	}
 	is.NoErr(again.Close())
 	bolt, err := bbolt.Open(filepath.Join(restored, "imagegen.db"), 0o600, nil)

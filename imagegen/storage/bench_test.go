@@ -85,7 +85,8 @@ func BenchmarkGeneration(b *testing.B) {
 	for _, writers := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
 			db := benchDB(b)
-			if _, err := db.Grant(b.Context(), imagegen.Grant{User: "alice", Credits: imagegen.MaxCredits}); err != nil {
+			if _, err := db.Grant(b.Context(), imagegen.Grant{User: "alice",
+				Credits: imagegen.MaxCredits}); err != nil {
 				b.Fatal(err)
 			}
 			each(b, writers, func(n int) error {
@@ -93,7 +94,7 @@ func BenchmarkGeneration(b *testing.B) {
 				if err != nil {
 					return err
 				}
-				o := imagegen.Outcome{Images: []imagegen.StoredImage{stored(r, pixels(1))}, At: epoch}
+				o := imagegen.OutcomeChange{Images: []imagegen.StoredImage{stored(r, pixels(1))}, At: epoch}
 				_, err = db.FinishSettled(b.Context(), r.Fence(), o)
 				return err
 			})
@@ -183,7 +184,10 @@ func BenchmarkWriteBesideReaders(b *testing.B) {
 		read, stop := make(chan struct{}), make(chan time.Time)
 		var readers sync.WaitGroup
 		readers.Go(func() { // its first byte is taken when all is over
-			if err := db.Backup(b.Context(), writer(func(p []byte) (int, error) { <-read; return len(p), nil })); err != nil {
+			if err := db.Backup(b.Context(), writer(func(p []byte) (int, error) {
+				<-read
+				return len(p), nil
+			})); err != nil {
 				b.Error(err)
 			}
 		})

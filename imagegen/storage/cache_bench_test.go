@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
-// BenchmarkUsersAndKeys measures what a poll of a generation costs where users and keys are kept in memory, and where each
-// request reads them, without the network.
+// BenchmarkUsersAndKeys measures what a poll of a generation costs where users and keys are kept in memory, and where
+// each request reads them, without the network.
 func BenchmarkUsersAndKeys(b *testing.B) {
 	for _, c := range []struct {
 		name  string
@@ -29,7 +29,8 @@ func BenchmarkUsersAndKeys(b *testing.B) {
 			}
 			e := imagegentest.StartOver(b, db)
 			h := httpapi.NewHandler(e, httpapi.Options{Log: slog.New(slog.NewJSONHandler(io.Discard, nil))})
-			made, err := e.As(imagegentest.Alice).Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+			made, err := e.As(imagegentest.Alice).Generate(b.Context(),
+				imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
 			is.NoErr(err)
 			key, _, err := e.Accounts().MintKey(b.Context(), imagegentest.Alice, "", time.Time{})
 			is.NoErr(err)

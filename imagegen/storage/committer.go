@@ -21,7 +21,7 @@ const (
 	maxBytes = 4 << 20
 )
 
-// op is an operation on its way through the committer. Whoever moves its state from waiting decides what
+// op is an operation on its way through the committer. The side that moves its state from waiting decides what
 // becomes of it: the committer, which then always answers, or the caller, who has then given up.
 type op struct {
 	run     func(kv.Tx) error
@@ -67,10 +67,10 @@ func (d *database) Update(ctx context.Context, run func(kv.Tx) error) error {
 	return <-o.done // the committer has taken it and will answer
 }
 
-// serve is the committer. It takes an operation and everything else that waits by then,
+// runCommitter is the committer. It takes an operation and everything else that waits by then,
 // commits them together and answers. It waits for no timer: under load, a batch is what
 // arrived during the previous commit.
-func (d *database) serve() {
+func (d *database) runCommitter() {
 	defer close(d.ended)
 	for {
 		select {
@@ -166,7 +166,7 @@ func (d *database) atFault(err error) error {
 }
 
 // conclude commits and answers. After a success it runs the callbacks first, then lets
-// readers see the transaction, then answers: nobody is told of a write before it can be
+// readers see the transaction, then answers: no caller hears of a write before it can be
 // read. After a failure there are three cases: the outcome is unknown, and the database
 // stops; the disk is full but the ballast is free now, and the operations run again,
 // once, for there is no second ballast; or the disk is full for good.
@@ -183,7 +183,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	_ = guard(t.bolt.Rollback) // bbolt has done so itself, unless it panicked
 	switch {
 	case !survivable(err) || d.shows(id):
-		d.fail(err)
+		d.stopAfter(err)
 		return answer(ops, fmt.Errorf("%w: %v", ErrOutcomeUnknown, err))
 	case d.makeRoom():
 		d.log.Warn("the disk is full: what was set aside for this has been freed", "error", err)
@@ -203,7 +203,8 @@ func (d *database) observe(took time.Duration, operations int, err error) {
 			d.log.Error("Options.Observer panicked", "panic", p)
 		}
 	}()
-	d.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took, Count: operations, Err: err})
+	d.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took,
+		Count: operations, Err: err})
 }
 
 // shows reports whether readers see a transaction that could not be committed. Some
@@ -246,11 +247,11 @@ func answer(ops []*op, err error) (answered int) {
 	return len(ops)
 }
 
-// fail stops the database for good: after a failed flush the kernel may have dropped what
+// stopAfter stops the database for good: after a failed flush the kernel may have dropped what
 // it could not write, so bbolt's view of the file may be wrong. It runs at most once,
-// since transact refuses everything afterwards. failed is closed last, so that whoever
+// since transact refuses everything afterwards. failed is closed last, so that a caller that
 // sees it closed can read fault, and finds the file marked for a check.
-func (d *database) fail(err error) {
+func (d *database) stopAfter(err error) {
 	d.report("the disk failed under a commit; nothing more is written", err)
 	d.fault = fmt.Errorf("%w: the disk failed under a commit: %v", ErrStopped, err)
 	d.onFault(err)

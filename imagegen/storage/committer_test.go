@@ -67,7 +67,8 @@ func closedGate(db *storage.DB, then func(commit func() error) error) *gate {
 
 // together runs operations in one batch and returns their errors, and how many commits it took.
 // It must run in a bubble.
-func together(t *testing.T, db *storage.DB, commit func(func() error) error, ops ...func(kv.Tx) error) (errs []error, commits int) {
+func together(t *testing.T, db *storage.DB, commit func(func() error) error,
+	ops ...func(kv.Tx) error) (errs []error, commits int) {
 	t.Helper()
 	g := closedGate(db, commit)
 	var running sync.WaitGroup
@@ -107,21 +108,21 @@ func TestOperationsThatWaitShareACommit(t *testing.T) {
 func TestARefusalDisturbsNobody(t *testing.T) {
 	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
 		is := is.New(t)
-		told := 0
+		calls := 0
 		refuse := func(tx kv.Tx) error {
-			tx.OnCommit(func() { told++ })
+			tx.OnCommit(func() { calls++ })
 			return imagegen.ErrExists
 		}
 		errs, commits := together(t, db, faithful, put("a", "1"), refuse, put("b", "2"))
 		is.NoErr(errors.Join(errs[0], errs[2]))
 		is.True(errors.Is(errs[1], imagegen.ErrExists))
 		is.Equal(commits, 1)
-		is.Equal(told, 0) // a refused operation has nothing to tell
+		is.Equal(calls, 0) // of a refused operation
 		is.Equal(get(t, db, "a")+get(t, db, "b"), "12")
 	})
 }
 
-// Whatever goes wrong in one operation, those beside it are committed and it leaves nothing.
+// An operation that fails in any way leaves nothing, and those beside it are committed.
 func TestAFaultIsAlone(t *testing.T) {
 	for name, fault := range map[string]func(tx kv.Tx) error{
 		"panic":               func(kv.Tx) error { panic("a bug") },
@@ -133,16 +134,16 @@ func TestAFaultIsAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
 				is := is.New(t)
-				told := 0
+				calls := 0
 				errs, _ := together(t, db, faithful, put("a", "1"), func(tx kv.Tx) error {
 					tx.Put(shelf, []byte("wrong"), []byte("v"))
-					tx.OnCommit(func() { told++ })
+					tx.OnCommit(func() { calls++ })
 					return fault(tx)
 				}, put("b", "2"))
 				is.NoErr(errors.Join(errs[0], errs[2]))
 				is.True(imagegen.Definite(errs[1])) // it was rolled back: that much is certain
 				is.Equal(get(t, db, "a")+get(t, db, "b")+get(t, db, "wrong"), "12")
-				is.Equal(told, 0)
+				is.Equal(calls, 0)
 				is.NoErr(db.Err())
 			})
 		})
@@ -152,14 +153,17 @@ func TestAFaultIsAlone(t *testing.T) {
 // A violation is a bug, whether or not something was written by then: it leaves nothing, and the log
 // says what it is of.
 func TestAViolationIsLoggedAndAlone(t *testing.T) {
-	for name, write := range map[string]func(kv.Tx) error{"at once": func(kv.Tx) error { return nil }, "after a write": put("wrong", "v")} {
+	for name, write := range map[string]func(kv.Tx) error{"at once": func(kv.Tx) error {
+		return nil
+	}, "after a write": put("wrong", "v")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)
 				var log bytes.Buffer
 				db := openDir(t, t.TempDir(), &storage.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 				errs, _ := together(t, db, faithful, put("a", "1"), func(tx kv.Tx) error {
-					return cmp.Or(write(tx), error(imagegen.Violation{Rule: "lot sum", Subject: "lot_7_0", Detail: "off by one"}))
+					return cmp.Or(write(tx), error(imagegen.Violation{Rule: "lot sum", Subject: "lot_7_0",
+						Detail: "off by one"}))
 				}, put("b", "2"))
 				is.NoErr(errors.Join(errs[0], errs[2]))
 				_, ok := errors.AsType[imagegen.Violation](errs[1])
@@ -175,15 +179,15 @@ func TestNothingPutIsNoCommit(t *testing.T) {
 	is, db := is.New(t), open(t, nil)
 	commits := 0
 	db.SetCommit(func(commit func() error) error { commits++; return commit() })
-	told := 0
+	calls := 0
 	is.NoErr(db.KV().Update(t.Context(), func(tx kv.Tx) error {
 		tx.Get(shelf, []byte("a"))
 		tx.Delete(shelf, []byte("a"))
-		tx.OnCommit(func() { told++ })
+		tx.OnCommit(func() { calls++ })
 		return nil
 	}))
 	is.Equal(commits, 0)
-	is.Equal(told, 1) // what it read is durable
+	is.Equal(calls, 1) // what it read is durable
 }
 
 func TestABatchIsBounded(t *testing.T) {
@@ -199,8 +203,8 @@ func TestABatchIsBounded(t *testing.T) {
 	})
 }
 
-// One commit takes up 1024 operations, and as many wait for the next; who finds no place there can
-// still go.
+// One commit takes up 1024 operations, and as many wait for the next; a caller beyond
+// them can still give up.
 func TestTheQueueIsBounded(t *testing.T) {
 	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
 		is := is.New(t)
@@ -241,7 +245,7 @@ func TestWritesAfterClose(t *testing.T) {
 	}
 }
 
-// Where no transaction can be begun, nothing was written.
+// If no transaction can be begun, nothing was written.
 func TestNoTransactionCanBeBegun(t *testing.T) {
 	is, db := is.New(t), open(t, nil)
 	is.NoErr(db.CloseFile())
@@ -297,15 +301,15 @@ func TestCloseRefusesWhatWaits(t *testing.T) {
 
 func TestCallbacksRunOnceDurable(t *testing.T) {
 	is, db := is.New(t), open(t, nil)
-	durable, told := false, false
+	durable, called := false, false
 	db.SetCommit(func(commit func() error) error {
 		err := commit()
 		durable = true
 		return err
 	})
 	is.NoErr(db.KV().Update(t.Context(), func(tx kv.Tx) error {
-		tx.OnCommit(func() { told = durable })
+		tx.OnCommit(func() { called = durable })
 		return put("a", "1")(tx)
 	}))
-	is.True(told) // before Update returned
+	is.True(called) // before Update returned
 }

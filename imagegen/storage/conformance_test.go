@@ -64,6 +64,12 @@ func TestTrail(t *testing.T) {
 	})
 }
 
+func TestAging(t *testing.T) {
+	storagetest.Aging(t, func(t *testing.T, wall func() time.Time) storagetest.AgingStore {
+		return open(t, &storage.Options{Now: wall})
+	})
+}
+
 func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
 		db := open(t, nil)

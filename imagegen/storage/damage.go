@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// damage keeps the last damage that was found, for Warnings to tell of until an audit finds none. It is safe
+// damage keeps the last damage that was found, for Warnings to report until an audit finds none. It is safe
 // for concurrent use.
 type damage struct{ last atomic.Pointer[string] }
 
@@ -25,7 +25,8 @@ func (d *damage) warning() []imagegen.Notice {
 	if what == nil {
 		return nil
 	}
-	return []imagegen.Notice{{Code: "damage", Detail: fmt.Sprintf("the database was found damaged (%s); an audit tells what is still wrong", *what)}}
+	return []imagegen.Notice{{Code: "damage",
+		Detail: fmt.Sprintf("the database was found damaged (%s); an audit shows what is still wrong", *what)}}
 }
 
 // beforeAudit returns a function to call if an audit that begins now finds nothing. It clears the damage that

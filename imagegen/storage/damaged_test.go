@@ -25,14 +25,14 @@ func spoil(b kv.Bucket, id imagegen.GenerationID) func(tx *bbolt.Tx) error {
 }
 
 // One generation that cannot be read stops neither the queue nor a start nor an audit: the others are
-// worked on, and audit and log tell of it.
+// worked on, and the audit and the log report it.
 func TestADamagedGenerationStopsNobody(t *testing.T) {
 	for name, spoilt := range map[string]func(w worker) imagegen.GenerationID{
 		"due": func(w worker) imagegen.GenerationID { return w.wait(1, true).ID },
 		"delayed": func(w worker) imagegen.GenerationID {
 			w.wait(1, true)
 			r := w.claim()[0]
-			_, err := w.Update(w.t.Context(), r.Fence(), imagegen.Release{Delay: time.Nanosecond})
+			_, err := w.Update(w.t.Context(), r.Fence(), imagegen.ReleaseChange{Delay: time.Nanosecond})
 			w.is.NoErr(err)
 			return r.ID
 		},

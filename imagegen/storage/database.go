@@ -24,7 +24,8 @@ type database struct {
 	commit   func(*bbolt.Tx) error // tests make it fail
 	makeRoom func() bool           // frees what was set aside for a full disk; false: nothing is left
 	observer imagegen.Observer     // nil: there is none
-	onFault  func(error)           // told of the commit whose outcome is unknown, before anybody else
+	// called with the error of a commit whose outcome is unknown, before any caller gets it
+	onFault func(error)
 
 	queue   chan *op      // Update sends, the committer receives; never closed
 	quit    chan struct{} // closed to end the committer
@@ -56,7 +57,7 @@ func newDatabase(bolt *bbolt.DB, log *slog.Logger) *database {
 // start starts the committer on a file that nobody else writes. What the file shows now is
 // durable: settle has seen to that when the file was opened.
 func (d *database) start() error {
-	go d.serve()
+	go d.runCommitter()
 	err := d.bolt.View(func(t *bbolt.Tx) error {
 		d.durable.set(t.ID())
 		return nil
@@ -123,7 +124,7 @@ func (d *database) report(what string, err error) {
 }
 
 // untilDurable waits until the commit that a snapshot shows is durable. bbolt shows a
-// commit as soon as it is written, before it is flushed: a caller who was told about it
+// commit as soon as it is written, before it is flushed: a caller who got it
 // then could see it lost later.
 func (d *database) untilDurable(ctx context.Context, id int) error {
 	for {

@@ -40,7 +40,8 @@ func TestCommitBudget(t *testing.T) {
 func filesUnder(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
-		if name := strings.TrimPrefix(path, dir+"/"); err == nil && info.Mode().IsRegular() && !slices.Contains([]string{"imagegen.db", "ballast", "running"}, name) {
+		if name := strings.TrimPrefix(path, dir+"/"); err == nil && info.Mode().IsRegular() &&
+			!slices.Contains([]string{"imagegen.db", "ballast", "running"}, name) {
 			names = append(names, name)
 		}
 		return err
@@ -87,7 +88,7 @@ func TestNamesStayInside(t *testing.T) {
 	is.Equal(len(outside), 1)
 }
 
-// What a process that was killed left behind goes at the next start; what is needed stays.
+// The next start removes what a killed process left behind, and keeps what is needed.
 func TestStartRemovesWhatIsLeftOver(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	w := work(t, openDir(t, dir, nil))
@@ -128,7 +129,7 @@ func snapshot(t *testing.T, dir string) string {
 	return to
 }
 
-// Whatever was acknowledged is there after a kill: a copy of the directory, taken while nothing is
+// All acknowledged writes are there after a kill: a copy of the directory, taken while nothing is
 // being committed, has it all.
 func TestAcknowledgedIsThereAfterAKill(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
@@ -146,11 +147,13 @@ func TestAcknowledgedIsThereAfterAKill(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if err := w.PutImage(t.Context(), r.ImageKey(stored(r, pixels(n))), bytes.NewReader(pixels(n))); err != nil {
+				if err := w.PutImage(t.Context(), r.ImageKey(stored(r, pixels(n))),
+					bytes.NewReader(pixels(n))); err != nil {
 					t.Error(err)
 					return
 				}
-				ended[i], err = w.FinishSettled(t.Context(), r.Fence(), imagegen.Outcome{Images: []imagegen.StoredImage{stored(r, pixels(n))}, At: epoch})
+				ended[i], err = w.FinishSettled(t.Context(), r.Fence(),
+					imagegen.OutcomeChange{Images: []imagegen.StoredImage{stored(r, pixels(n))}, At: epoch})
 				if err != nil {
 					t.Error(err)
 				}

@@ -18,27 +18,27 @@ import (
 // moveKey holds the mark of a directory that is being moved or was moved, see transfer.Mark.
 var moveKey = []byte("move")
 
-// End is a directory that is the source or the target of a move, see package transfer. Unlike a DB,
+// TransferEnd is a directory that is the source or the target of a move, see package transfer. Unlike a DB,
 // it runs no maintenance and has no queue: only the move changes it.
-type End struct{ db *DB }
+type TransferEnd struct{ db *DB }
 
-var _ transfer.Database = (*End)(nil)
+var _ transfer.Database = (*TransferEnd)(nil)
 
-// OpenEnd opens a directory to move everything out of it or, if into is set, into it. With into, a
+// OpenTransferEnd opens a directory to move everything out of it or, if into is set, into it. With into, a
 // directory that is absent or empty is created. The caller closes it. The errors are those of Open,
-// but OpenEnd also opens a directory that was moved, or is being moved.
-func OpenEnd(dir string, into bool) (*End, error) {
+// but OpenTransferEnd also opens a directory that was moved, or is being moved.
+func OpenTransferEnd(dir string, into bool) (*TransferEnd, error) {
 	if !into {
 		if err := checkMoved(dir); err != nil {
 			return nil, err
 		}
 	}
 	o := Options{MustExist: !into}
-	db, err := open(dir, o.withDefaults(), (*DB).startEnd)
+	db, err := openDir(dir, o.withDefaults(), (*DB).startEnd)
 	if err != nil {
 		return nil, err
 	}
-	return &End{db}, nil
+	return &TransferEnd{db}, nil
 }
 
 // checkMoved opens and closes the directory once in the ordinary way, unless it was moved before, so that what a
@@ -54,7 +54,7 @@ func checkMoved(dir string) error {
 	return db.Close()
 }
 
-// startEnd opens what an audit reads. It loads no queue, since End hands out no work.
+// startEnd opens what an audit reads. It loads no queue, since a TransferEnd hands out no work.
 func (db *DB) startEnd() error {
 	if err := errors.Join(db.startFile(), db.openFiles()); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (db *DB) startEnd() error {
 
 // refuseMoved returns a transfer.ErrMoved if the data was moved elsewhere, or is on its way from or to here.
 func (db *DB) refuseMoved() error {
-	m, err := (&End{db}).Mark(context.Background())
+	m, err := (&TransferEnd{db}).Mark(context.Background())
 	if err != nil {
 		return err
 	}
@@ -74,19 +74,21 @@ func (db *DB) refuseMoved() error {
 }
 
 // Images returns the store of the images.
-func (e *End) Images() imagegen.ImageStore { return e.db.images }
+func (e *TransferEnd) Images() imagegen.ImageStore { return e.db.images }
 
 // Spool returns the store of the reference images.
-func (e *End) Spool() imagegen.Spool { return e.db.spool }
+func (e *TransferEnd) Spool() imagegen.Spool { return e.db.spool }
 
 // Close closes the directory.
-func (e *End) Close() error { return e.db.Close() }
+func (e *TransferEnd) Close() error { return e.db.Close() }
 
 // Audit implements [imagegen.Inspector].
-func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.auditAlone(ctx) }
+func (e *TransferEnd) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	return e.db.auditAlone(ctx)
+}
 
 // Backup is [DB.Backup]. transfer.ErrMoved: as for [Open].
-func (e *End) Backup(ctx context.Context, w io.Writer) error {
+func (e *TransferEnd) Backup(ctx context.Context, w io.Writer) error {
 	if err := e.db.refuseMoved(); err != nil {
 		return err
 	}
@@ -94,7 +96,7 @@ func (e *End) Backup(ctx context.Context, w io.Writer) error {
 }
 
 // Mark implements [transfer.Database].
-func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {
+func (e *TransferEnd) Mark(ctx context.Context) (m transfer.Mark, err error) {
 	err = e.db.file.View(ctx, func(tx kv.Tx) (err error) {
 		m, err = transfer.DecodeMark(tx.Get(meta, moveKey))
 		return err
@@ -103,12 +105,12 @@ func (e *End) Mark(ctx context.Context) (m transfer.Mark, err error) {
 }
 
 // SetMark implements [transfer.Database]. It is Take without rows.
-func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
+func (e *TransferEnd) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	return e.Take(ctx, nil, former, m)
 }
 
 // Rows implements [transfer.Database]. The rows are copies, so they outlive the transaction.
-func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
+func (e *TransferEnd) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.file.view(ctx, func(t *tx) error {
 		rows = nil
 		buckets := t.bolt.Cursor()
@@ -129,7 +131,8 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 		from = append(slices.Clone(after.Key), 0)
 	}
 	t.Ascend(kv.Bucket(bucket), from, func(key, value []byte) bool {
-		rows = append(rows, transfer.Row{Place: transfer.Place{Bucket: bucket, Key: bytes.Clone(key)}, Value: bytes.Clone(value)})
+		rows = append(rows, transfer.Row{Place: transfer.Place{Bucket: bucket, Key: bytes.Clone(key)},
+			Value: bytes.Clone(value)})
 		return len(rows) < n
 	})
 	return rows
@@ -137,13 +140,13 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 
 // Take implements [transfer.Database]. It writes the rows and the new mark in one commit, if the mark is still the
 // former one. So a move that was interrupted continues after the last row that was written.
-func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
+func (e *TransferEnd) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
 		if err := former.CheckCurrent(tx.Get(meta, moveKey)); err != nil {
 			return err
 		}
 		for _, r := range rows {
-			if err := take(tx, r); err != nil {
+			if err := takeRow(tx, r); err != nil {
 				return err
 			}
 		}
@@ -152,10 +155,10 @@ func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.
 	})
 }
 
-// take writes one row of a move. Generations and journal entries go through their own
+// takeRow writes one row of a move. Generations and journal entries go through their own
 // rules, so that indexes and accounts follow from them. All other rows are stored as they
 // came.
-func take(tx kv.Tx, r transfer.Row) error {
+func takeRow(tx kv.Tx, r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:
 		return tables.TakeRow(tx, r.Value)

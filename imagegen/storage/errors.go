@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // Errors of this package, for errors.Is. Of these, Open returns only the first four.
@@ -29,8 +30,8 @@ var (
 	ErrStopped = errors.New("storage: no more is written")
 	// ErrNotEmpty: the directory to restore into is not empty.
 	ErrNotEmpty = errors.New("storage: the directory is not empty")
-	// ErrArchive: the input of Restore is no archive that Backup wrote, is cut short or was altered.
-	ErrArchive = errors.New("storage: this is no intact backup")
+	// ErrArchive: the input of Restore is not an archive that Backup wrote, is cut short or was altered.
+	ErrArchive = errors.New("storage: this is not an intact backup")
 )
 
 var (
@@ -41,11 +42,6 @@ var (
 // notApplied makes the error of a write that changed nothing: it is definite, and wraps the reason.
 func notApplied(why error) error {
 	return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, why)
-}
-
-// isFull reports whether an error says that the disk, or the quota, is full.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // isShortage reports whether an error says that the process, or the machine, lacks file descriptors or
@@ -59,5 +55,5 @@ func isShortage(err error) bool {
 // fsync, neither is certain: the kernel may have marked pages as clean that never reached the disk.
 func survivable(err error) bool {
 	p, ok := errors.AsType[*fs.PathError](err)
-	return ok && p.Op == "write" && isFull(p)
+	return ok && p.Op == "write" && kv.IsFull(p)
 }

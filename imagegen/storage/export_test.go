@@ -1,8 +1,12 @@
 package storage
 
 import (
+	"bufio"
 	"context"
+	"encoding/gob"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -88,4 +92,54 @@ func ReserveAddresses(bytes int64) (undo func()) {
 	former := mapReserve
 	mapReserve = bytes
 	return func() { mapReserve = former }
+}
+
+// LinkForBackup has a backup link the reference images that it needs, and reports whether removals from the spool
+// waited each time that one was linked, and whether they wait afterwards.
+func (db *DB) LinkForBackup(ctx context.Context) (during []bool, after bool, err error) {
+	uploads, err := db.spool.newUploads()
+	if err != nil {
+		return nil, false, err
+	}
+	defer uploads.discard()
+	wait := func() bool {
+		free := db.spool.removing.TryRLock()
+		if free {
+			db.spool.removing.RUnlock()
+		}
+		return !free
+	}
+	out := bufio.NewWriterSize(observed(func() { during = append(during, wait()) }), 1)
+	files := &inventory{out: out, enc: gob.NewEncoder(out)}
+	s, err := (&backup{ctx: ctx, db: db, uploads: uploads}).copyDatabase(files)
+	if err != nil {
+		return nil, false, err
+	}
+	s.discard()
+	return during, wait(), nil
+}
+
+// observed is called with each write.
+type observed func()
+
+func (o observed) Write(p []byte) (int, error) { o(); return len(p), nil }
+
+// Images lists the images and thumbnails that are stored.
+func (db *DB) Images() (all []imagegen.ImageKey) {
+	_ = fs.WalkDir(db.root.FS(), imagesDir, func(file string, d fs.DirEntry, err error) error {
+		if k, ok := imageKeyOf(path.Base(file)); ok {
+			all = append(all, k)
+		}
+		return err
+	})
+	return all
+}
+
+// References lists what lies in the spool.
+func (db *DB) References() (all []imagegen.ReferenceID) {
+	files, _ := fs.ReadDir(db.root.FS(), spoolDir)
+	for _, f := range files {
+		all = append(all, imagegen.ReferenceID(f.Name()))
+	}
+	return all
 }

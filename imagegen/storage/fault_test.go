@@ -28,7 +28,7 @@ func exists(path ...string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Of every fault but a full disk at a write, the outcome is unknown, and the storage stops.
+// The outcome of every fault but a full disk at a write is unknown, and the storage stops.
 func TestADiskFaultStopsEverything(t *testing.T) {
 	for name, fault := range map[string]func() error{
 		"flush fails":          func() error { return syscall.EIO },
@@ -135,7 +135,7 @@ func TestAFullDiskIsSurvived(t *testing.T) {
 	is.Equal(get(t, db, "a")+get(t, db, "b")+get(t, db, "c"), "11")
 }
 
-// A transaction that had no space to be written but shows to readers is no longer certain to be gone.
+// A transaction that had no space to be written but shows to readers may not be gone.
 func TestAFullDiskThatShowsWhatItDidNotWrite(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	db := openDir(t, dir, nil)
@@ -149,7 +149,7 @@ func TestAFullDiskThatShowsWhatItDidNotWrite(t *testing.T) {
 	is.True(errors.Is(err, storage.ErrStopped)) // rather than wait for what will never be durable
 }
 
-// A refusal is told without a commit. The commit that follows bears the number that it had, and shows
+// A refusal is answered without a commit. The commit that follows bears the number that it had, and shows
 // no sooner than any other.
 func TestAReaderBehindARefusal(t *testing.T) {
 	bubble(t, t.TempDir(), func(t *testing.T, db *storage.DB) {
@@ -188,7 +188,7 @@ func TestADirectoryWhoseNameIsNotFlushed(t *testing.T) {
 	w.is.True(!slices.Contains(flushed, "images")) // it is durable now
 }
 
-// What is kept has a name that is durable: on some filesystems the flush of a file does not flush that.
+// A reference image that is kept has a durable name: on some filesystems the flush of a file does not flush that.
 func TestKeepFlushesNames(t *testing.T) {
 	w := work(t, open(t, nil))
 	var flushed []string

@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// A write that outlives Close touches nothing of whoever opens the directory next, and none begins.
+// A write that outlives Close touches nothing that the next process to open the directory has, and none begins.
 func TestWriteThatOutlivesClose(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	old := openDir(t, dir, nil)

@@ -38,20 +38,22 @@ func (b *zeroFreePages) Write(p []byte) (n int, err error) {
 
 // next returns the longest beginning of p that is either kept as a whole or zeroed as a whole.
 func (b *zeroFreePages) next(p []byte) (part []byte, keep bool) {
-	for len(b.free) > 0 && b.begin(1) <= b.at {
+	for len(b.free) > 0 && b.startOfPage(1) <= b.at {
 		b.free = b.free[1:]
 	}
 	switch {
 	case len(b.free) == 0:
 		return p, true
-	case b.at < b.begin(0):
-		return p[:min(int64(len(p)), b.begin(0)-b.at)], true
+	case b.at < b.startOfPage(0):
+		return p[:min(int64(len(p)), b.startOfPage(0)-b.at)], true
 	}
-	return p[:min(int64(len(p)), b.begin(1)-b.at)], false
+	return p[:min(int64(len(p)), b.startOfPage(1)-b.at)], false
 }
 
-// begin is where in the file the next free page begins (after 0) or ends (after 1).
-func (b *zeroFreePages) begin(after int64) int64 { return (int64(b.free[0]) + after) * b.pageSize }
+// startOfPage is where in the file the next free page begins (after 0) or ends (after 1).
+func (b *zeroFreePages) startOfPage(after int64) int64 {
+	return (int64(b.free[0]) + after) * b.pageSize
+}
 
 // The parts of bbolt's file format, version 2, that describe free pages. A page begins with its number
 // (8 bytes), flags (2), a count (2) and the number of further pages that belong to it (4). The first page
@@ -82,7 +84,7 @@ func freePages(file io.ReaderAt, first []byte, pageSize int64) ([]uint64, error)
 		at += 8
 	}
 	if binary.NativeEndian.Uint64(header) != number || flags != freelistFlag || count > maxFreePages {
-		return nil, fmt.Errorf("%w: page %d is no list of free pages", ErrCorrupt, number)
+		return nil, fmt.Errorf("%w: page %d is not a list of free pages", ErrCorrupt, number)
 	}
 	free := make([]uint64, count)
 	if err := binary.Read(io.NewSectionReader(file, at, int64(count)*8), binary.NativeEndian, free); err != nil {

@@ -18,14 +18,16 @@ import (
 )
 
 // smallDisk mounts a disk of 48 MiB; fill takes up all that is free of it, free gives it back.
-// Where mounting is not allowed, commits fail in its place as they do on such a disk.
+// If mounting is not allowed, commits fail in its place as they do on such a disk.
 func smallDisk(t *testing.T) (dir string, fill func(*storage.DB) error, free func() error, real bool) {
 	t.Helper()
 	dir = t.TempDir()
 	filler := filepath.Join(dir, "filler")
 	free = func() error { return os.Remove(filler) }
 	if unix.Mount("tmpfs", dir, "tmpfs", 0, "size=48m") != nil {
-		return dir, func(db *storage.DB) error { return pretendFull(db, filler, filepath.Join(dir, "data", "ballast")) }, free, false
+		return dir, func(db *storage.DB) error {
+			return pretendFull(db, filler, filepath.Join(dir, "data", "ballast"))
+		}, free, false
 	}
 	t.Cleanup(func() {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {

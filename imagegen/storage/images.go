@@ -84,13 +84,13 @@ func (i *images) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader)
 	if !isImageKey(k) {
 		return imagegen.Invalid("%q and %q cannot name a file", k.Generation, k.Image)
 	}
-	if err := i.files.begin(ctx); err != nil {
+	if err := i.files.writable(ctx); err != nil {
 		return err
 	}
 	if err := i.makeShard(shardOf(k.Generation)); err != nil {
 		return err
 	}
-	return i.files.write(ctx, imagePath(k), r, true)
+	return i.files.writeFile(ctx, imagePath(k), r, true)
 }
 
 // makeShard makes a shard's directory durably, unless that is known to exist. Callers that come at once wait for one
@@ -123,10 +123,11 @@ func (i *images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	return f, nil
 }
 
-// RemoveImages implements [imagegen.ImageStore]. Removed images stay removed after a power cut. RemoveImages finds files
-// by their names, so it also removes those that no record names.
-func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
-	if err := i.files.begin(ctx); err != nil || !isPlain(string(g)) {
+// RemoveImages implements [imagegen.ImageStore]. Removed images stay removed after a power cut. RemoveImages finds
+// files by their names, so it also removes those that no record names.
+func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
+	if err := i.files.writable(ctx); err != nil || !isPlain(string(g)) {
 		return err
 	}
 	shard, prefix := shardPath(shardOf(g)), attemptPrefix(g, attempt)

@@ -35,9 +35,10 @@ func prepare(dir string, mustExist bool) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return unreachable(dir, err)
 	case mustExist:
-		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, dir, databaseName)
+		return fmt.Errorf("%w: %s holds no %s; name the directory that the server uses", ErrNoDatabase, dir,
+			databaseName)
 	}
-	if err = begin(dir); err == nil {
+	if err = createIn(dir); err == nil {
 		return nil
 	}
 	if _, missing := os.Stat(path); missing == nil {
@@ -46,9 +47,9 @@ func prepare(dir string, mustExist bool) error {
 	return err
 }
 
-// begin makes a database in a directory that is absent or empty. Files without a database are what is
+// createIn makes a database in a directory that is absent or empty. Files without a database are what is
 // left of one that was lost. A new, empty ledger beside them would hide the loss, so they are refused.
-func begin(dir string) error {
+func createIn(dir string) error {
 	occupant, err := claim(dir)
 	if err != nil {
 		return err

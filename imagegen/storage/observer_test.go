@@ -45,7 +45,7 @@ func (c *commits) count() (operations, commits int, last error) {
 	return operations, commits, last
 }
 
-// An observer is told of each commit, of those that fail too; its panics harm nobody.
+// An observer observes each commit, also those that fail; its panics have no effect.
 func TestObserverOfCommits(t *testing.T) {
 	is := is.New(t)
 	c := new(commits)

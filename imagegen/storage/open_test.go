@@ -103,7 +103,7 @@ func TestOneProcessAtATime(t *testing.T) {
 	refused(t, dir, nil, storage.ErrLocked)
 }
 
-// Of those that begin at once in an empty directory one makes the database, and one opens it.
+// Of processes that start at once in an empty directory, one makes the database, and one opens it.
 func TestBeginningAtOnce(t *testing.T) {
 	is, dir := is.New(t), filepath.Join(t.TempDir(), "data")
 	var (
@@ -312,7 +312,7 @@ func TestADamagedValueIsAnErrorWhereItIsRead(t *testing.T) {
 	}
 }
 
-// What was shown of work that is cut short is there at the next start; what was not is removed.
+// Images that were shown of work that a kill cuts short are there at the next start; others are removed.
 func TestStartKeepsWhatWasShown(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
@@ -330,7 +330,7 @@ func TestStartKeepsWhatWasShown(t *testing.T) {
 		is.NoErr(w.PutImage(t.Context(), r.ImageKey(i), bytes.NewReader(pixels(n))))
 		images = append(images, i)
 	}
-	_, err = w.Update(t.Context(), r.Fence(), imagegen.Show{Images: images[:1]})
+	_, err = w.Update(t.Context(), r.Fence(), imagegen.ShowChange{Images: images[:1]})
 	is.NoErr(err)
 	is.NoErr(db.Close())
 	w = work(t, openDir(t, dir, nil))

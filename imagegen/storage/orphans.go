@@ -64,7 +64,8 @@ func imageKeyOf(name string) (k imagegen.ImageKey, ok bool) {
 		return k, false
 	}
 	attempt, err := strconv.Atoi(parts[1])
-	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt, Image: imagegen.ImageID(parts[2])}
+	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt,
+		Image: imagegen.ImageID(parts[2])}
 	g, own := k.Image.Original().Generation()
 	return k, err == nil && own && g == k.Generation
 }

@@ -18,7 +18,9 @@ func BenchmarkEachUsage(b *testing.B) {
 			db, last := withUsage(b, users)
 			for b.Loop() {
 				rows := 0
-				err := db.EachUsage(b.Context(), last.AddDate(0, 0, -29), last, func(imagegen.UserID, imagegen.Usage) { rows++ })
+				err := db.EachUsage(b.Context(), last.AddDate(0, 0, -29), last, func(imagegen.UserID, imagegen.Usage) {
+					rows++
+				})
 				if err != nil || rows != 30*users {
 					b.Fatal(rows, err)
 				}
@@ -50,7 +52,8 @@ func withUsage(b *testing.B, users int) (*storage.DB, time.Time) {
 		}
 		atOnce(b, 256, users, func(n int) error {
 			id := imagegen.ChargeID(fmt.Sprintf("charge-%d-%d", at.Unix(), n))
-			return db.Charge(b.Context(), imagegen.Charge{ID: id, User: user(n), Credits: 1, Model: "m", Key: imagegen.KeyID("key-" + user(n)), N: 1})
+			return db.Charge(b.Context(), imagegen.Charge{ID: id, User: user(n), Credits: 1, Model: "m",
+				Key: imagegen.KeyID("key-" + user(n)), N: 1})
 		})
 	}
 	return db, *day.Load()

@@ -108,7 +108,7 @@ func (m *machine) switchOff() {
 	m.must(f.Close())
 }
 
-// What was acknowledged last, with nothing flushed after it, is there after a power cut.
+// The last acknowledged write, with nothing flushed after it, is there after a power cut.
 func TestAPowerCut(t *testing.T) {
 	lone := newRecord(9).ImageKey(stored(newRecord(9), nil))
 	for name, c := range map[string]struct{ last, check func(w worker) }{
@@ -187,8 +187,8 @@ func TestAPowerCut(t *testing.T) {
 	}
 }
 
-// What a process that dies has written and not flushed may show to the next. Once that has been opened
-// it is durable: what somebody was told of it cannot go again.
+// Writes that a dying process did not flush may show to the next. Once that has been opened
+// they are durable: what a caller has seen of them cannot go again.
 func TestWhatShowsAtAStartOutlivesAPowerCut(t *testing.T) {
 	m := boot(t)
 	data := filepath.Join(m.dir, "data")
@@ -251,22 +251,23 @@ func TestAFaultAndThenAPowerCut(t *testing.T) {
 	}
 
 	w = work(t, openDir(t, data, &storage.Options{MustExist: true}))
-	told, err := w.Generation(t.Context(), newRecord(1).ID)
+	shown, err := w.Generation(t.Context(), newRecord(1).ID)
 	w.is.NoErr(err)
 	w = work(t, openDir(t, m.cut(data, w.DB), &storage.Options{MustExist: true}))
-	got, err := w.Generation(t.Context(), told.ID)
+	got, err := w.Generation(t.Context(), shown.ID)
 	w.is.NoErr(err)
-	w.is.Equal(got, told)
+	w.is.Equal(got, shown)
 	w.clean()
 	w.is.NoErr(w.Close()) // before the disk is let go
 }
 
-// What was restored is there after a power cut: database, images and reference images.
+// A restoration is there after a power cut: database, images and reference images.
 func TestARestorationOutlivesAPowerCut(t *testing.T) {
 	w := work(t, openDir(t, usedDir(t), nil))
 	r := newRecord(3)
 	r.Async, r.Attempt = true, 0
-	r.References = []imagegen.ReferenceFile{{ID: "ref_1", Size: int64(len(pixels(3))), SHA256: sha256.Sum256(pixels(3))}}
+	r.References = []imagegen.ReferenceFile{{ID: "ref_1", Size: int64(len(pixels(3))),
+		SHA256: sha256.Sum256(pixels(3))}}
 	w.is.NoErr(w.Stage(t.Context(), "ref_1", bytes.NewReader(pixels(3))))
 	w.is.NoErr(w.Keep(t.Context(), "ref_1"))
 	r, err := w.CreateCharged(t.Context(), r, time.Minute)

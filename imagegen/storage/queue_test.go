@@ -50,7 +50,9 @@ func TestDelayThroughALeapAndARestart(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			is, dir, ahead := is.New(t), t.TempDir(), time.Duration(0)
 			open := func() worker {
-				return work(t, openDir(t, dir, &storage.Options{Now: func() time.Time { return time.Now().Add(ahead) }}))
+				return work(t, openDir(t, dir, &storage.Options{Now: func() time.Time {
+					return time.Now().Add(ahead)
+				}}))
 			}
 			w := open()
 			w.queue()
@@ -58,7 +60,7 @@ func TestDelayThroughALeapAndARestart(t *testing.T) {
 			records, _, err := w.Claim(t.Context(), all)
 			is.NoErr(err)
 			for _, r := range records { // the first before the leap
-				_, err = w.Update(t.Context(), r.Fence(), imagegen.Release{Delay: 30 * time.Second})
+				_, err = w.Update(t.Context(), r.Fence(), imagegen.ReleaseChange{Delay: 30 * time.Second})
 				is.NoErr(err)
 				ahead = leap
 			}

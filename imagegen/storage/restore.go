@@ -18,6 +18,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // Restore makes a directory from an archive that Backup wrote. dir must be absent or
@@ -25,7 +27,7 @@ import (
 // makes it a directory that Open accepts. After an error, dir contains nothing that Open would
 // accept.
 //
-// ErrArchive: r is no archive of Backup, is cut short, or was altered. ErrNotEmpty: dir is not empty.
+// ErrArchive: r is not an archive of Backup, is cut short, or was altered. ErrNotEmpty: dir is not empty.
 func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -53,7 +55,7 @@ func Restore(ctx context.Context, r io.Reader, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := u.check(ctx); err != nil {
+	if err := u.audit(ctx); err != nil {
 		return err
 	}
 	return publish(scratch, dir)
@@ -113,14 +115,14 @@ func (u *unpacking) entry(h *tar.Header, r io.Reader) error {
 		return err
 	case u.database != "" && isSpoolPath(h.Name):
 		n, err := u.unpack(h.Name, r)
-		u.uploads.add(n)
+		u.uploads.countFile(n)
 		return err
 	case u.database != "" && isImagePath(h.Name):
 		if err := u.root.Mkdir(path.Dir(h.Name), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("storage: restore: %w", err)
 		}
 		n, err := u.unpack(h.Name, r)
-		u.images.add(n)
+		u.images.countFile(n)
 		return err
 	case u.database != "" && h.Name == manifestName:
 		u.manifest = new(manifest)
@@ -160,7 +162,8 @@ func (u *unpacking) fits(h *tar.Header) error {
 	}
 	free, err := u.free(u.dir)
 	if err == nil && free < h.Size {
-		err = fmt.Errorf("%w: %q takes %d MiB and there are %d MiB free; make room and begin again", errNoSpace, h.Name, mib(h.Size), free>>20)
+		err = fmt.Errorf("%w: %q takes %d MiB and there are %d MiB free; make room and begin again", errNoSpace, h.Name,
+			mib(h.Size), free>>20)
 	}
 	if err != nil {
 		return fmt.Errorf("storage: restore: %w", err)
@@ -204,15 +207,18 @@ func (u *unpacking) complete(rest io.Reader) error {
 	case m == nil:
 		return badArchive(errors.New("its end is missing"))
 	case m.Version != manifestVersion:
-		return badArchive(fmt.Errorf("its version is %d, this one knows %d; use a newer version", m.Version, manifestVersion))
+		return badArchive(fmt.Errorf("its version is %d, this one knows %d; use a newer version", m.Version,
+			manifestVersion))
 	case m.Database.Size != u.size || m.Database.SHA256 != u.database:
 		return badArchive(errors.New("the database in it was altered"))
 	case m.Uploads != u.uploads:
-		return badArchive(fmt.Errorf("it has %d reference images of %d bytes and should have %d of %d", u.uploads.Count, u.uploads.Bytes, m.Uploads.Count, m.Uploads.Bytes))
+		return badArchive(fmt.Errorf("it has %d reference images of %d bytes and should have %d of %d", u.uploads.Count,
+			u.uploads.Bytes, m.Uploads.Count, m.Uploads.Bytes))
 	case m.Images != u.images:
-		return badArchive(fmt.Errorf("it has %d images of %d bytes and should have %d of %d", u.images.Count, u.images.Bytes, m.Images.Count, m.Images.Bytes))
+		return badArchive(fmt.Errorf("it has %d images of %d bytes and should have %d of %d", u.images.Count,
+			u.images.Bytes, m.Images.Count, m.Images.Bytes))
 	}
-	for buffer := make([]byte, bufferSize); ; {
+	for buffer := make([]byte, 64<<10); ; {
 		n, err := rest.Read(buffer)
 		switch {
 		case strings.Trim(string(buffer[:n]), "\x00") != "":
@@ -225,9 +231,9 @@ func (u *unpacking) complete(rest io.Reader) error {
 	}
 }
 
-// check audits what was unpacked: the books, and each image and reference image against its record. The
+// audit audits what was unpacked: the books, and each image and reference image against its record. The
 // audit trail goes on with who restored it.
-func (u *unpacking) check(ctx context.Context) error {
+func (u *unpacking) audit(ctx context.Context) error {
 	db, err := Open(u.dir, &Options{MustExist: true})
 	if err != nil {
 		return err
@@ -244,7 +250,8 @@ func (u *unpacking) check(ctx context.Context) error {
 	}
 	if !report.Clean() {
 		v := report.Violations[0]
-		return badArchive(fmt.Errorf("%d violations, the first: %s: %s: %s", len(report.Violations)+report.More, v.Rule, v.Subject, v.Detail))
+		return badArchive(fmt.Errorf("%d violations, the first: %s: %s: %s", len(report.Violations)+report.More, v.Rule,
+			v.Subject, v.Detail))
 	}
 	if report.Images != u.images.Count {
 		return badArchive(fmt.Errorf("it has %d images and its database names %d", u.images.Count, report.Images))
@@ -257,8 +264,8 @@ func (u *unpacking) check(ctx context.Context) error {
 func (u *unpacking) countUploads(db *DB) error {
 	there := 0
 	err := db.file.View(u.ctx, func(t kv.Tx) error {
-		return eachUpload(t, func(i listed) error {
-			f, err := db.spool.Open(u.ctx, i.Upload)
+		return tables.References(t, func(r rules.File) error {
+			f, err := db.spool.Open(u.ctx, r.Upload)
 			if errors.Is(err, imagegen.ErrNotFound) {
 				return nil
 			}
@@ -270,7 +277,8 @@ func (u *unpacking) countUploads(db *DB) error {
 		})
 	})
 	if err == nil && there != u.uploads.Count {
-		err = badArchive(fmt.Errorf("it has %d reference images and its database names %d of them", u.uploads.Count, there))
+		err = badArchive(fmt.Errorf("it has %d reference images and its database names %d of them", u.uploads.Count,
+			there))
 	}
 	return err
 }

@@ -37,17 +37,21 @@ func sparse(t *testing.T, name string, size int64) map[string]io.Reader {
 	pax := func(records map[string]string, body string) io.Reader {
 		var b bytes.Buffer
 		out := tar.NewWriter(&b)
-		if err := out.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(body)), Mode: 0o600, PAXRecords: records}); err != nil {
+		if err := out.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Size: int64(len(body)), Mode: 0o600,
+			PAXRecords: records}); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(out, body)
 		_ = out.Close()
-		return bytes.NewReader(bytes.ReplaceAll(b.Bytes(), []byte("XNU.sparse."), []byte("GNU.sparse."))) // which the writer leaves out
+		// which the writer leaves out
+		return bytes.NewReader(bytes.ReplaceAll(b.Bytes(), []byte("XNU.sparse."), []byte("GNU.sparse.")))
 	}
 	return map[string]io.Reader{
-		"1.0": pax(map[string]string{"XNU.sparse.major": "1", "XNU.sparse.minor": "0", "XNU.sparse.name": name, "XNU.sparse.realsize": long},
+		"1.0": pax(map[string]string{"XNU.sparse.major": "1", "XNU.sparse.minor": "0", "XNU.sparse.name": name,
+			"XNU.sparse.realsize": long},
 			"0\n"+strings.Repeat("\x00", 510)),
-		"0.1": pax(map[string]string{"XNU.sparse.size": long, "XNU.sparse.numblocks": "1", "XNU.sparse.map": "0,0"}, ""),
+		"0.1": pax(map[string]string{"XNU.sparse.size": long, "XNU.sparse.numblocks": "1", "XNU.sparse.map": "0,0"},
+			""),
 	}
 }
 
@@ -65,7 +69,7 @@ func TestASparseArchiveIsRefused(t *testing.T) {
 	}
 }
 
-// What is longer than anything of its kind is refused before it is written, and held by nobody.
+// A member that is longer than any of its kind is refused before it is written, and takes no memory.
 func TestPartsAreBounded(t *testing.T) {
 	for name, size := range map[string]int64{
 		"spool/ref_1":                      50<<20 + 1,

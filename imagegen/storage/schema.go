@@ -7,6 +7,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // meta is the bucket that describes the file itself: its format, its schema, an unfinished migration, a move.
@@ -26,6 +27,12 @@ var (
 // returns where to continue; nil means that it has finished.
 var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
 	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
+	func(t kv.Tx, _ []byte) (next []byte, err error) {
+		if tables.IndexEnds(t) {
+			next = []byte{1} // it goes on with what is left there
+		}
+		return next, nil
+	},
 }
 
 // migrate brings a database to the schema of this version. If it is broken off, the next call continues
@@ -101,7 +108,8 @@ func schemaOf(t *tx) (int, error) {
 	}
 	n := binary.BigEndian.Uint64(schema)
 	if n > uint64(len(migrations)) {
-		return 0, fmt.Errorf("%w: it has schema %d and this one knows %d; use a newer version", ErrNewerSchema, n, len(migrations))
+		return 0, fmt.Errorf("%w: it has schema %d and this one knows %d; use a newer version", ErrNewerSchema, n,
+			len(migrations))
 	}
 	return int(n), nil
 }

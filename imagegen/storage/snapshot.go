@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // snapshot is a copy of the database as it was at one moment, in a file of its own, so that it can be read for
@@ -39,7 +41,7 @@ func (db *DB) copyDatabase(ctx context.Context, look func(*tx) error) (_ *snapsh
 		if err := db.space.forCopy(t.bolt.Size()); err != nil {
 			return err
 		}
-		return s.take(ctx, t.bolt)
+		return s.copyFrom(ctx, t.bolt)
 	})
 }
 
@@ -51,35 +53,38 @@ func (db *DB) viewCopy(ctx context.Context, look func(*bbolt.Tx) error) error {
 		return err
 	}
 	defer s.discard()
-	bolt, err := s.open()
+	bolt, err := s.openCopy()
 	if err != nil {
 		return err
 	}
 	return errors.Join(bolt.View(look), bolt.Close())
 }
 
-// take copies the database that t shows, with zeros in place of free pages.
-func (s *snapshot) take(ctx context.Context, t *bbolt.Tx) error {
+// copyFrom copies the database that t shows, with zeros in place of free pages.
+func (s *snapshot) copyFrom(ctx context.Context, t *bbolt.Tx) error {
 	live, err := os.Open(t.DB().Path())
 	if err != nil {
 		return fmt.Errorf("storage: %w", err)
 	}
 	defer live.Close()
-	to := &zeroFreePages{w: contextWriter{ctx, &unhurried{file: s.file}}, file: live, pageSize: int64(t.DB().Info().PageSize)}
+	to := &zeroFreePages{w: contextWriter{ctx, &unhurried{file: s.file}}, file: live,
+		pageSize: int64(t.DB().Info().PageSize)}
 	s.size, err = t.WriteTo(to)
-	if isFull(err) {
+	if kv.IsFull(err) {
 		err = errNoSpace
 	}
 	if err != nil {
-		return fmt.Errorf("storage: the database cannot be copied: %w", cmp.Or(ctx.Err(), err)) // bbolt does not wrap what it met
+		// bbolt does not wrap what it met
+		return fmt.Errorf("storage: the database cannot be copied: %w", cmp.Or(ctx.Err(), err))
 	}
 	return nil
 }
 
-// open opens a snapshot as the database that it is.
-func (s *snapshot) open() (*bbolt.DB, error) {
+// openCopy opens a snapshot as the database that it is.
+func (s *snapshot) openCopy() (*bbolt.DB, error) {
 	path := s.file.Name()
-	bolt, err := openMapped(path, &bbolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true, FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+	bolt, err := openMapped(path, &bbolt.Options{Timeout: time.Second, ReadOnly: true, PreLoadFreelist: true,
+		FreelistType: bbolt.FreelistMapType, NoStatistics: true})
 	return bolt, openError(path, err)
 }
 

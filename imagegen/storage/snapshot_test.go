@@ -28,7 +28,8 @@ func grow(t *testing.T, db *storage.DB) {
 	go func() {
 		var errs []error
 		for i := range 16 {
-			errs = append(errs, db.KV().Update(context.Background(), put(fmt.Sprint("large ", i), strings.Repeat("x", 1<<20))))
+			errs = append(errs, db.KV().Update(context.Background(), put(fmt.Sprint("large ", i),
+				strings.Repeat("x", 1<<20))))
 		}
 		grown <- errors.Join(errs...)
 	}()
@@ -83,7 +84,7 @@ func TestNobodyWaitsForAReader(t *testing.T) {
 	is.New(t).NoErr(db.KV().View(t.Context(), func(kv.Tx) error { grow(t, db); return nil }))
 }
 
-// Where addresses are rationed fewer are reserved.
+// If addresses are rationed, fewer are reserved.
 func TestAddressesThatCannotBeHad(t *testing.T) {
 	defer storage.ReserveAddresses(1 << 46)() // half of what there is, and twice that for two databases
 	for range 4 {
@@ -98,7 +99,8 @@ func TestNoRoomForACopy(t *testing.T) {
 	w.SetFree(64<<20 + 1)
 	_, audited := w.Audit(t.Context())
 	for what, err := range map[string]error{"audit": audited, "backup": w.Backup(t.Context(), io.Discard)} {
-		if err == nil || !strings.Contains(err.Error(), "a copy of the database takes 1 MiB") || !strings.Contains(err.Error(), "make room") {
+		if err == nil || !strings.Contains(err.Error(), "a copy of the database takes 1 MiB") ||
+			!strings.Contains(err.Error(), "make room") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -106,7 +108,7 @@ func TestNoRoomForACopy(t *testing.T) {
 	w.begin(3) // work goes on
 }
 
-// What a process that was killed has left of a copy goes at the next start.
+// The next start removes the copy that a killed process left.
 func TestACopyThatIsLeft(t *testing.T) {
 	is, dir := is.New(t), usedDir(t)
 	left := filepath.Join(dir, "tmp", "snapshot-1")

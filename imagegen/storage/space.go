@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 const (
@@ -85,18 +87,20 @@ func (s *space) left(bytes int64) error {
 		s.at, s.taken = time.Now(), 0
 	}
 	if s.err != nil {
-		return fmt.Errorf("storage: the free space is not known: %w", s.err)
+		return &imagegen.NotReadyError{Code: "disk", Err: fmt.Errorf("storage: the free space is not known: %w", s.err)}
 	}
 	if free := s.last - s.taken; free < bytes {
-		return fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room", errNoSpace, s.dir, free>>20, bytes>>20)
+		return &imagegen.NotReadyError{Code: "disk",
+			Err: fmt.Errorf("%w: %s has %d MiB free, new work is refused below %d MiB; make room",
+				errNoSpace, s.dir, free>>20, bytes>>20)}
 	}
 	return nil
 }
 
-// take is called before each n bytes of a caller's upload are written. Uploads are refused earlier than anything
+// reserve is called before each n bytes of a caller's upload are written. Uploads are refused earlier than anything
 // else, since callers send them for free. What they take counts at once: within the second for which a look at
 // the disk is used, they could fill it.
-func (s *space) take(n int64) error {
+func (s *space) reserve(n int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.left(2*s.min + n); err != nil {
@@ -135,7 +139,7 @@ func (s *space) ballast() string { return filepath.Join(s.dir, ballastName) }
 func (s *space) dropBallast() bool { return os.Remove(s.ballast()) == nil }
 
 // layBallast sets space aside if there is no ballast and plenty of room. It is made under a temporary name, so
-// that a ballast that exists is complete. Too little room is no error.
+// that a ballast that exists is complete. Too little room is not an error.
 func (s *space) layBallast() error {
 	if _, err := os.Stat(s.ballast()); !errors.Is(err, os.ErrNotExist) || s.demand(s.min+2*ballastSize) != nil {
 		return nil
@@ -150,8 +154,8 @@ func (s *space) layBallast() error {
 	return os.Rename(f.Name(), s.ballast())
 }
 
-// fill takes up space by writing zeros, where the system has no cheaper way. size is a multiple of 1 MiB.
-func fill(f *os.File, size int64) error {
+// writeZeros takes up space by writing zeros, where the system has no cheaper way. size is a multiple of 1 MiB.
+func writeZeros(f *os.File, size int64) error {
 	zeros := make([]byte, 1<<20)
 	for ; size > 0; size -= int64(len(zeros)) {
 		if _, err := f.Write(zeros); err != nil {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage"
-
-	"github.com/matryer/is"
 )
 
 func TestSpace(t *testing.T) {
@@ -60,7 +60,7 @@ func TestReadinessOfTheDisk(t *testing.T) {
 			db := open(t, &storage.Options{MinFree: test.reserve})
 			service, err := engine.New(engine.Config{Store: db, Ledger: db})
 			is.NoErr(err)
-			is.NoErr(service.Start(t.Context()))
+			is.NoErr(service.Start())
 			defer service.Stop(t.Context())
 			r := service.Readiness(t.Context())
 			is.Equal(codes(r.Reasons), test.reasons)

@@ -19,7 +19,10 @@ type spool struct {
 	removing sync.RWMutex
 }
 
-var _ imagegen.Spool = (*spool)(nil)
+var (
+	_ imagegen.Spool      = (*spool)(nil)
+	_ imagegen.SpaceTaker = (*spool)(nil)
+)
 
 // spoolPath is where a reference image lies below the directory.
 func spoolPath(id imagegen.ReferenceID) string { return path.Join(spoolDir, string(id)) }
@@ -32,13 +35,13 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	if err := s.space.forImage(); err != nil {
 		return notApplied(err)
 	}
-	return s.files.write(ctx, spoolPath(id), r, false)
+	return s.files.writeFile(ctx, spoolPath(id), r, false)
 }
 
-// TakeSpace is the optional method that [imagegen.Spool] describes. The n bytes count as used until the free space of
+// TakeSpace implements [imagegen.SpaceTaker]. The n bytes count as used until the free space of
 // the disk is next determined, at most a second later.
 func (s *spool) TakeSpace(n int64) error {
-	if err := s.space.take(n); err != nil {
+	if err := s.space.reserve(n); err != nil {
 		return notApplied(err)
 	}
 	return nil
@@ -46,7 +49,7 @@ func (s *spool) TakeSpace(n int64) error {
 
 // Keep implements [imagegen.Spool]. It flushes each file, and then their directory once.
 func (s *spool) Keep(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	if err := s.files.begin(ctx); err != nil || len(ids) == 0 {
+	if err := s.files.writable(ctx); err != nil || len(ids) == 0 {
 		return err
 	}
 	for _, id := range ids {
@@ -75,7 +78,7 @@ func (s *spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 // Remove implements [imagegen.Spool]. If one cannot be removed, it still tries the others. The removal is not flushed:
 // a file that comes back after a power cut is removed at the next start.
 func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
-	if err := s.files.begin(ctx); err != nil {
+	if err := s.files.writable(ctx); err != nil {
 		return err
 	}
 	s.removing.RLock()

@@ -26,7 +26,7 @@ type Options struct {
 	Now       func() time.Time // the wall clock, which the DB checks as imagegen.Timekeeper describes; nil: time.Now
 	Log       *slog.Logger     // nil: silent
 
-	// Observer is told about each commit ([imagegen.EventCommitted]), with the time until
+	// Observer observes each commit ([imagegen.EventCommitted]), with the time until
 	// it was durable. nil: none.
 	Observer imagegen.Observer
 }
@@ -37,7 +37,7 @@ type Options struct {
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
-//   - [imagegen.Inspector] and [imagegen.Timekeeper]
+//   - [imagegen.Inspector], [imagegen.TotalsKeeper] and [imagegen.Timekeeper]
 //
 // It is safe for concurrent use. Once the outcome of a commit is unknown it writes nothing
 // more, see Failed. A write that returns [imagegen.ErrNotApplied] has changed nothing.
@@ -45,6 +45,7 @@ type DB struct {
 	// The parts whose methods DB has as its own. One that start has not come to is nil.
 	store
 	inspector
+	totals
 	logins
 	opkeys
 	books
@@ -61,7 +62,7 @@ type DB struct {
 	root     *os.Root         // of dir: no name that is opened through it leads out of dir
 	file     *database
 	clock    *ledger.Ledger // the same value as books and timekeeper; it judges the time for all parts
-	tables   *tables.Tables // the same value as store, inspector, logins and opkeys
+	tables   *tables.Tables // the same value as store, inspector, totals, logins and opkeys
 	space    *space
 	damage   damage
 
@@ -86,12 +87,14 @@ type (
 		Disputed(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 		Unsettled(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 	}
+	totals = imagegen.TotalsKeeper
 )
 
 var (
-	_ imagegen.JointStore = (*DB)(nil)
-	_ imagegen.Inspector  = (*DB)(nil)
-	_ account.LoginStore  = (*DB)(nil)
+	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.Inspector    = (*DB)(nil)
+	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ account.LoginStore    = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
 
@@ -100,6 +103,10 @@ var (
 	_ imagegen.ImageStore  = (*DB)(nil)
 	_ imagegen.Spool       = (*DB)(nil)
 	_ imagegen.Timekeeper  = (*DB)(nil)
+
+	_ imagegen.ReadinessChecker = (*DB)(nil)
+	_ imagegen.Warner           = (*DB)(nil)
+	_ imagegen.SpaceTaker       = (*DB)(nil)
 )
 
 // Open opens a directory. If it is absent or empty, Open creates a new database in it. o may be
@@ -108,14 +115,14 @@ var (
 // ErrNoDatabase: the directory contains something else; or it is absent or empty, and o.MustExist is
 // set. ErrLocked: another process still has it open after a second. ErrNewerSchema: a newer version
 // of this package wrote it. ErrCorrupt: the file is damaged. transfer.ErrMoved: the directory was
-// moved, or is being moved; only OpenEnd opens it.
+// moved, or is being moved; only OpenTransferEnd opens it.
 func Open(dir string, o *Options) (*DB, error) {
-	return open(dir, o.withDefaults(), (*DB).start)
+	return openDir(dir, o.withDefaults(), (*DB).start)
 }
 
-// open opens everything in the order in which the parts need each other. If a step fails,
+// openDir opens everything in the order in which the parts need each other. If a step fails,
 // what was opened is closed again.
-func open(dir string, options Options, start func(*DB) error) (*DB, error) {
+func openDir(dir string, options Options, start func(*DB) error) (*DB, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("storage: %w", err)
@@ -127,8 +134,10 @@ func open(dir string, options Options, start func(*DB) error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now, file: newDatabase(bolt, options.Log), quit: func() {},
-		space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
+	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now,
+		file: newDatabase(bolt, options.Log), quit: func() {
+
+		}, space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
 	if err := start(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -151,7 +160,7 @@ func (o *Options) withDefaults() Options {
 }
 
 // startFile connects the database with the rest of the directory and starts the committer. It does not look at
-// the contents yet. OpenEnd begins with it as well.
+// the contents yet. OpenTransferEnd begins with it as well.
 func (db *DB) startFile() error {
 	db.file.observer = db.observer
 	db.file.makeRoom = db.space.dropBallast
@@ -229,8 +238,9 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.logins, db.opkeys, db.books, db.timekeeper = t, t, t, t, db.clock, db.clock
-	db.trails = trail.New(db.file, db.now)
+	db.store, db.inspector, db.totals, db.logins, db.opkeys = t, t, t, t, t
+	db.books, db.timekeeper = db.clock, db.clock
+	db.trails = trail.New(db.file, db.clock.Now)
 	return t.Load(context.Background())
 }
 
@@ -278,24 +288,22 @@ func (db *DB) Failed() <-chan struct{} { return db.file.failed }
 // Err returns an ErrStopped that says why the storage has stopped; nil if it has not.
 func (db *DB) Err() error { return db.file.Err() }
 
-// Ready implements [imagegen.Store]. Its answer about the disk may be a second old.
+// Ready implements [imagegen.ReadinessChecker]. Its answer about the disk may be a second old.
 func (db *DB) Ready(context.Context) error {
 	if err := db.Err(); err != nil {
 		return err
 	}
-	if err := db.space.forWork(); err != nil {
-		return &imagegen.NotReady{Code: "disk", Err: err}
-	}
-	return nil
+	return db.space.forWork()
 }
 
-// Warnings implements [imagegen.Store]. It reports damage that was found since the last
+// Warnings implements [imagegen.Warner]. It reports damage that was found since the last
 // clean audit, and a disk that is nearly full.
 func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	warnings := db.damage.warning()
 	if s, err := db.Space(); err == nil && s.NearlyFull() {
-		warnings = append(warnings, imagegen.Notice{Code: "disk", Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",
-			db.dir, s.Free>>20, s.Reserve>>20)})
+		warnings = append(warnings, imagegen.Notice{Code: "disk",
+			Detail: fmt.Sprintf("%s has %d MiB free; below %d MiB no new work is taken; make room",
+				db.dir, s.Free>>20, s.Reserve>>20)})
 	}
 	return warnings
 }

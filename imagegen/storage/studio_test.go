@@ -32,11 +32,12 @@ func newStudio(t *testing.T, db *storage.DB) *studio {
 	t.Helper()
 	s := &studio{T: t, events: make(chan imagegen.Event, 1000), drawing: make(chan struct{})}
 	var err error
-	s.engine, err = engine.New(engine.Config{Store: db, Ledger: db, Concurrency: 2,
-		Models:   []engine.Model{{ID: "m", Provider: s, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
+	s.engine, err = engine.New(engine.Config{Store: db, Ledger: db, Limits: engine.Limits{Concurrency: 2},
+		Models: []engine.Model{{ID: "m", Provider: s,
+			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}},
 		Observer: imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { s.events <- e })})
 	if err == nil {
-		err = s.engine.Start(t.Context())
+		err = s.engine.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -55,8 +56,8 @@ func (s *studio) stop() {
 
 // ask has alice ask for the n-th picture, to be drawn after another.
 func (s *studio) ask(n int) {
-	_, err := s.engine.As("alice").Generate(s.Context(), imagegen.GenerateRequest{Model: "m", Prompt: fmt.Sprint(n), N: 1, Async: true,
-		Size: imagegen.Size{Width: 16, Height: 16}, References: []imagegen.Reference{sketch(n)}})
+	_, err := s.engine.As("alice").Generate(s.Context(), imagegen.GenerateRequest{Model: "m", Prompt: fmt.Sprint(n),
+		N: 1, Async: true, Size: imagegen.Size{Width: 16, Height: 16}, References: []imagegen.Reference{sketch(n)}})
 	if err != nil {
 		s.Error(err)
 	}

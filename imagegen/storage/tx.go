@@ -6,9 +6,9 @@ import (
 	"hash/crc32"
 	"runtime/debug"
 
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-
 	"go.etcd.io/bbolt"
+
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // tx is a kv.Tx. bbolt checks only its meta pages, so each value carries a checksum of its own. Its methods
@@ -155,21 +155,21 @@ func checksumsOf(bucket kv.Bucket) checksums {
 	return checksums{bucket, crc32.Checksum([]byte(bucket), castagnoli)}
 }
 
-// of is the checksum of a value in its place.
-func (c checksums) of(key, value []byte) uint32 {
+// sum is the checksum of a value in its place.
+func (c checksums) sum(key, value []byte) uint32 {
 	return crc32.Update(crc32.Update(c.begin, castagnoli, key), castagnoli, value)
 }
 
 // stored is what is stored for a value: the value, then its checksum in four bytes, big-endian.
 func (c checksums) stored(key, value []byte) []byte {
 	stored := append(make([]byte, 0, len(value)+crc32.Size), value...)
-	return binary.BigEndian.AppendUint32(stored, c.of(key, value))
+	return binary.BigEndian.AppendUint32(stored, c.sum(key, value))
 }
 
-// check returns the value that was put, without copying it; false if it does not match its checksum.
-func (c checksums) check(key, stored []byte) (value []byte, ok bool) {
+// verify returns the value that was put, without copying it; false if it does not match its checksum.
+func (c checksums) verify(key, stored []byte) (value []byte, ok bool) {
 	n := len(stored) - crc32.Size
-	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != c.of(key, stored[:n]) {
+	if n < 0 || binary.BigEndian.Uint32(stored[n:]) != c.sum(key, stored[:n]) {
 		return nil, false
 	}
 	return stored[:n:n], true
@@ -177,9 +177,10 @@ func (c checksums) check(key, stored []byte) (value []byte, ok bool) {
 
 // value is check that panics with a kv.Damage.
 func (c checksums) value(key, stored []byte) []byte {
-	value, ok := c.check(key, stored)
+	value, ok := c.verify(key, stored)
 	if !ok {
-		panic(kv.Damage{Err: fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup", ErrCorrupt, c.bucket, key)})
+		panic(kv.Damage{Err: fmt.Errorf("%w: %s %q does not match its checksum; run an audit and restore a backup",
+			ErrCorrupt, c.bucket, key)})
 	}
 	return value
 }

@@ -57,7 +57,7 @@ func (db *DB) cleanup(ctx context.Context) error {
 	var cutShort []imagegen.Record
 	var damaged []error
 	err := db.file.View(ctx, func(tx kv.Tx) (err error) {
-		damaged, err = tables.Open(tx, func(r imagegen.Record) error {
+		damaged, err = tables.EachOpen(tx, func(r imagegen.Record) error {
 			for _, f := range r.References {
 				kept[string(f.ID)] = true
 			}

@@ -31,8 +31,8 @@ func TestUpkeep(t *testing.T) {
 	})
 }
 
-// A directory that nobody had open for a weekend is no leap of the clock: the log tells of it, and
-// nothing else.
+// A directory that nobody had open for a weekend shows no leap of the clock: only the log says
+// so.
 func TestPause(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,15 +11,9 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
-
-// eachUpload calls f for each reference image that a future attempt needs.
-func eachUpload(t kv.Tx, f func(listed) error) error {
-	return tables.Uploads(t, func(g imagegen.GenerationID, u imagegen.ReferenceFile) error {
-		return f(listed{Key: imagegen.ImageKey{Generation: g}, Upload: u.ID, Size: u.Size, SHA256: u.SHA256})
-	})
-}
 
 // uploads holds reference images for a backup, which may take hours. Each gets a second link in a directory of
 // the backup. So it outlives its generation, and meanwhile the spool works as always.
@@ -44,23 +38,23 @@ func (s *spool) hold() (release func()) {
 	return sync.OnceFunc(s.removing.Unlock)
 }
 
-// take links what a snapshot needs, and adds it to the list. Removals have to be on hold. A file that is not in the
+// linkAll links what a snapshot needs, and adds it to the list. Removals have to be on hold. A file that is not in the
 // spool is left out: another Spool may keep it.
-func (u *uploads) take(t kv.Tx, list *inventory) error {
-	return eachUpload(t, func(i listed) error {
-		err := u.files.root.Link(i.path(), u.path(i.Upload))
+func (u *uploads) linkAll(t kv.Tx, list *inventory) error {
+	return tables.References(t, func(f rules.File) error {
+		err := u.files.root.Link(filePath(f), u.path(f.Upload))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil
 		case err != nil:
 			return fmt.Errorf("storage: %w", err)
 		}
-		return list.add(i)
+		return list.addFile(f)
 	})
 }
 
-// open opens a held reference image, even if its generation has ended.
-func (u *uploads) open(ctx context.Context, id imagegen.ReferenceID) (*os.File, error) {
+// openLink opens a held reference image, even if its generation has ended.
+func (u *uploads) openLink(ctx context.Context, id imagegen.ReferenceID) (*os.File, error) {
 	return u.files.open(ctx, u.path(id))
 }
 

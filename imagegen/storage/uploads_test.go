@@ -25,7 +25,8 @@ func (w worker) wait(n int, async bool) imagegen.Record {
 	w.t.Helper()
 	r, b := newRecord(n), pixels(n)
 	id := imagegen.ReferenceID(fmt.Sprintf("reference_%d", n))
-	r.Async, r.References = async, []imagegen.ReferenceFile{{ID: id, MediaType: "image/png", Size: int64(len(b)), Width: 8, Height: 8, SHA256: sha256.Sum256(b)}}
+	r.Async, r.References = async, []imagegen.ReferenceFile{{ID: id, MediaType: "image/png", Size: int64(len(b)),
+		Width: 8, Height: 8, SHA256: sha256.Sum256(b)}}
 	if async {
 		r.Attempt = 0
 	}
@@ -100,7 +101,10 @@ func TestAnAlteredReferenceIsRefused(t *testing.T) {
 		"altered":   func(_ *tar.Header, body []byte) ([]byte, bool) { body[0] ^= 1; return body, true },
 		"shortened": func(_ *tar.Header, body []byte) ([]byte, bool) { return body[:5], true },
 		"missing":   func(*tar.Header, []byte) ([]byte, bool) { return nil, false },
-		"nobody's":  func(h *tar.Header, body []byte) ([]byte, bool) { h.Name = "spool/reference_7"; return body, true },
+		"nobody's": func(h *tar.Header, body []byte) ([]byte, bool) {
+			h.Name = "spool/reference_7"
+			return body, true
+		},
 		"of synchronous work": func(h *tar.Header, _ []byte) ([]byte, bool) {
 			h.Name = "spool/reference_2"
 			return pixels(2), true
@@ -116,6 +120,19 @@ func TestAnAlteredReferenceIsRefused(t *testing.T) {
 			}))
 		})
 	}
+}
+
+// No reference image leaves the spool before a backup has linked all that it needs; after that, nobody waits for it.
+func TestBackupHoldsTheSpoolUntilItsLinksAreMade(t *testing.T) {
+	w, _ := waiting(t)
+	w.wait(3, true)
+	during, after, err := w.LinkForBackup(t.Context())
+	w.is.NoErr(err)
+	w.is.True(len(during) >= 2)
+	for _, waited := range during {
+		w.is.True(waited)
+	}
+	w.is.True(!after)
 }
 
 // A backup is taken while generations with reference images wait, come in, and are drawn before the

@@ -28,8 +28,8 @@ func newRecord(n int) imagegen.Record {
 // stored is an image with these bytes, as a record names it.
 func stored(r imagegen.Record, b []byte) imagegen.StoredImage {
 	id := "image_" + strings.TrimPrefix(string(r.ID), "gen_") + strings.Repeat("A", 26)
-	return imagegen.StoredImage{ID: imagegen.ImageID(id), Attempt: r.Attempt, MediaType: "image/png", Width: 8, Height: 8,
-		Size: int64(len(b)), SHA256: sha256.Sum256(b), CreatedAt: epoch}
+	return imagegen.StoredImage{ID: imagegen.ImageID(id), Attempt: r.Attempt, MediaType: "image/png", Width: 8,
+		Height: 8, Size: int64(len(b)), SHA256: sha256.Sum256(b), CreatedAt: epoch}
 }
 
 // pixels are the bytes of the n-th image.
@@ -63,7 +63,8 @@ func (w worker) finish(r imagegen.Record, b []byte) imagegen.Record {
 	w.t.Helper()
 	i := stored(r, b)
 	w.is.NoErr(w.PutImage(w.t.Context(), r.ImageKey(i), bytes.NewReader(b)))
-	r, err := w.FinishSettled(w.t.Context(), r.Fence(), imagegen.Outcome{Images: []imagegen.StoredImage{i}, At: epoch.Add(time.Minute)})
+	r, err := w.FinishSettled(w.t.Context(), r.Fence(), imagegen.OutcomeChange{Images: []imagegen.StoredImage{i},
+		At: epoch.Add(time.Minute)})
 	w.is.NoErr(err)
 	w.is.Equal(r.State, imagegen.StateSucceeded)
 	return r
@@ -73,10 +74,10 @@ func (w worker) finish(r imagegen.Record, b []byte) imagegen.Record {
 func (w worker) erase(r imagegen.Record) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	r, err := w.Update(ctx, r.Fence(), imagegen.Erase{})
+	r, err := w.Update(ctx, r.Fence(), imagegen.EraseChange{})
 	w.is.NoErr(err)
 	w.is.NoErr(w.RemoveImages(ctx, r.ID, r.Attempt))
-	_, err = w.Update(ctx, r.Fence(), imagegen.Purge{})
+	_, err = w.Update(ctx, r.Fence(), imagegen.PurgeChange{})
 	w.is.NoErr(err)
 }
 

@@ -12,7 +12,7 @@ import (
 // Of returns where a request comes from. proxies are the networks of the trusted proxies. If the
 // peer is not a trusted proxy, Of returns the peer. Otherwise it reads X-Forwarded-For from its
 // end and returns the first address that is not of a trusted proxy. If there is none before the
-// list ends, or before an element that is no address, it returns the last trusted proxy that it
+// list ends, or before an element that is not an address, it returns the last trusted proxy that it
 // has read, or the peer. The zero address means that the origin is not known, as on a unix socket.
 func Of(r *http.Request, proxies []netip.Prefix) netip.Addr {
 	at := Peer(r.RemoteAddr)

@@ -11,8 +11,9 @@ import (
 
 func TestOfPrompt(t *testing.T) {
 	for prompt, want := range map[string]string{
-		"a fox in the snow": "a-fox-in-the-snow", "  Ein FÜCHSLEIN!? ": "ein-füchslein", "../../etc/passwd": "etc-passwd", "狐 2": "狐-2",
-		"": "image", "…": "image", strings.Repeat("ab ", 30): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a",
+		"a fox in the snow": "a-fox-in-the-snow", "  Ein FÜCHSLEIN!? ": "ein-füchslein",
+		"../../etc/passwd": "etc-passwd", "狐 2": "狐-2", "": "image", "…": "image",
+		strings.Repeat("ab ", 30): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-a",
 	} {
 		is.New(t).Equal(filename.OfPrompt(prompt), want)
 	}

@@ -10,7 +10,8 @@ import "strings"
 func Name(word string, known []string) string {
 	best, least := "", -1
 	for _, k := range known {
-		if d := distance(word, k); least < 0 || d < least || d == least && len(k) == len(word) && len(best) != len(word) {
+		if d := distance(word, k); least < 0 || d < least || d == least && len(k) == len(word) &&
+			len(best) != len(word) {
 			best, least = k, d
 		}
 	}

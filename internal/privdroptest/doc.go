@@ -1,2 +1,3 @@
-// Package privdroptest drops root's rights over files in a test, so that a test of permissions also works when root runs it.
+// Package privdroptest drops root's rights over files in a test, so that a test of permissions also works when root
+// runs it.
 package privdroptest

@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// told is a request and what a client was told of it, by whichever process.
-type told struct {
+// clientOrder is a request and the answers to it, of all processes.
+type clientOrder struct {
 	witness.Order
 	request imagegen.GenerateRequest
 	outcome witness.Kind // the best that came; "": nothing
@@ -21,7 +21,7 @@ type told struct {
 }
 
 // hear has an order hear something.
-func (w *world) hear(t *told, k witness.Kind, g imagegen.Generation) {
+func (w *world) hear(t *clientOrder, k witness.Kind, g imagegen.Generation) {
 	t.Hear(k, g, func(ok bool, format string, args ...any) {
 		w.fact(ok, "%q: "+format, append([]any{t.Prompt}, args...)...)
 	})
@@ -34,21 +34,21 @@ func (w *world) fact(ok bool, format string, args ...any) {
 	}
 }
 
-func newTold(u imagegen.UserID, q imagegen.GenerateRequest) *told {
-	return &told{Order: witness.Order{User: u, Prompt: q.Prompt}, request: q}
+func newClientOrder(u imagegen.UserID, q imagegen.GenerateRequest) *clientOrder {
+	return &clientOrder{Order: witness.Order{User: u, Prompt: q.Prompt}, request: q}
 }
 
-// generate asks for images and keeps what was told.
-func (w *world) generate(ctx context.Context, u imagegen.UserID, q imagegen.GenerateRequest) *told {
-	t := newTold(u, q)
-	w.told = append(w.told, t)
+// generate asks for images and keeps the answer.
+func (w *world) generate(ctx context.Context, u imagegen.UserID, q imagegen.GenerateRequest) *clientOrder {
+	t := newClientOrder(u, q)
+	w.clientOrders = append(w.clientOrders, t)
 	w.ask(ctx, t)
 	return t
 }
 
 // ask sends the request of t, once more if it was sent before. It reports whether images were
 // promised or delivered: a refusal of the repetition takes nothing back.
-func (w *world) ask(ctx context.Context, t *told) (served bool) {
+func (w *world) ask(ctx context.Context, t *clientOrder) (served bool) {
 	q := t.request
 	if w.references {
 		q.References = []imagegen.Reference{picture{}}
@@ -56,7 +56,7 @@ func (w *world) ask(ctx context.Context, t *told) (served bool) {
 	result, err := w.engine.As(t.User).Generate(ctx, q)
 	if w.steps.gone() {
 		w.hear(t, witness.Unknown, imagegen.Generation{})
-		return false // nobody was told
+		return false // nobody got an answer
 	}
 	kind := witness.KindOf(q.Async, err)
 	if e, coded := errors.AsType[*imagegen.Error](err); coded && kind == witness.Failed {
@@ -76,18 +76,19 @@ func (w *world) ask(ctx context.Context, t *told) (served bool) {
 }
 
 // refused keeps a refusal. By then nothing is held for it.
-func (w *world) refused(t *told) {
+func (w *world) refused(t *clientOrder) {
 	if t.outcome != "" {
 		return // of the repetition
 	}
 	t.outcome = witness.Refused
-	if held := w.held(t.User); held > 0 && !t.Doubt && w.steps.name != "Settle" { // what could not be voided, recovery voids
+	// what could not be voided, recovery voids
+	if held := w.held(t.User); held > 0 && !t.Doubt && w.steps.name != "Settle" {
 		w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, held)
 	}
 }
 
 // follow has a client ask for what was accepted until it has ended, and look at its images.
-func (w *world) follow(t *told) {
+func (w *world) follow(t *clientOrder) {
 	for range 100 {
 		g, err := w.engine.As(t.User).Generation(w.Context(), t.result.ID)
 		switch {
@@ -108,7 +109,7 @@ func (w *world) follow(t *told) {
 }
 
 // list has a client look it up among all that it has.
-func (w *world) list(t *told) {
+func (w *world) list(t *clientOrder) {
 	p, err := w.engine.As(t.User).Generations(w.Context(), imagegen.Query{Limit: imagegen.MaxPageSize})
 	if err == nil && (len(p.Generations) != 1 || p.Generations[0].ID != t.ID) {
 		w.Errorf("%q is not the one that is listed: %v", t.request.Prompt, p.Generations)
@@ -116,7 +117,7 @@ func (w *world) list(t *told) {
 }
 
 // look has a client fetch the images.
-func (w *world) look(t *told, g imagegen.Generation) {
+func (w *world) look(t *clientOrder, g imagegen.Generation) {
 	for _, i := range g.Images {
 		f, err := w.engine.OpenImage(w.Context(), i.ID)
 		w.fact(!errors.Is(err, imagegen.ErrNotFound), "image %s was seen, and is not found", i.ID)
@@ -138,7 +139,8 @@ func (picture) Open(context.Context) (io.ReadCloser, error) {
 
 // fox is a request for n small images.
 func fox(prompt string, n int, async bool) imagegen.GenerateRequest {
-	return imagegen.GenerateRequest{Model: "m", Prompt: prompt, N: n, Size: imagegen.Size{Width: edge, Height: edge}, Async: async}
+	return imagegen.GenerateRequest{Model: "m", Prompt: prompt, N: n, Size: imagegen.Size{Width: edge, Height: edge},
+		Async: async}
 }
 
 // keyed makes a repetition safe.
@@ -149,7 +151,7 @@ func keyed(q imagegen.GenerateRequest) imagegen.GenerateRequest {
 
 // repeatDoubtful has clients ask again where they do not know, and have a key.
 func (w *world) repeatDoubtful() {
-	for _, t := range w.told {
+	for _, t := range w.clientOrders {
 		if t.outcome == "" && t.request.IdempotencyKey != "" && !w.steps.gone() {
 			w.ask(w.Context(), t)
 		}

@@ -18,7 +18,8 @@ var roomy = &storage.Options{MinFree: 1}
 var scratch string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("/dev/shm", "crash-") // in memory where that can be had: nothing here cuts the power
+	// in memory where the system has such a directory: nothing here cuts the power
+	dir, err := os.MkdirTemp("/dev/shm", "crash-")
 	if err != nil {
 		dir, err = os.MkdirTemp("", "crash-")
 	}
@@ -62,7 +63,8 @@ func newDirectory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Link(filepath.Join(from.dir, "ballast"), filepath.Join(dir, "ballast")); err != nil && !os.IsNotExist(err) {
+	if err := os.Link(filepath.Join(from.dir, "ballast"), filepath.Join(dir, "ballast")); err != nil &&
+		!os.IsNotExist(err) {
 		t.Fatal(err)
 	}
 	database := filepath.Join(dir, "imagegen.db")

@@ -5,7 +5,7 @@
 // for each number, that call is refused, fails, is carried out with its answer lost, or is where the
 // process dies, before or after it; then a new process takes over. Or the process stands still there
 // while another takes over its work, and then goes on as if nothing had been. When all is quiet again, what
-// clients were told must be true, the books must be right and nothing may be left over. For the
+// answers said must be true, the books must be right and nothing may be left over. For the
 // simplest scenarios the process that takes over dies as well, at each of its own steps. The databases
 // are in memory, or in a directory that each process opens anew; they commit together, or share no
 // transaction.

@@ -21,7 +21,8 @@ func (i images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeek
 	return step(i.steps, "OpenImage", func() (io.ReadSeekCloser, error) { return i.ImageStore.OpenImage(ctx, k) })
 }
 
-func (i images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+func (i images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
 	return act(i.steps, "RemoveImages", func() error { return i.ImageStore.RemoveImages(ctx, g, attempt, keep...) })
 }
 

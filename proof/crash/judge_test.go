@@ -11,7 +11,8 @@ import (
 
 // service is what lies there when all is quiet.
 func (w *world) service() witness.Service {
-	return witness.Service{Store: w.db, Books: w.books, Images: w.db, Users: []imagegen.UserID{alice, bob}, Joint: w.joins(), Settled: true}
+	return witness.Service{Store: w.db, Books: w.books, Images: w.db, Users: []imagegen.UserID{alice, bob},
+		Joint: w.joins(), Settled: true}
 }
 
 // judge looks at what is left when all is quiet.
@@ -23,7 +24,7 @@ func (w *world) judge(crashed bool) {
 	for _, r := range records {
 		w.judgeRecord(r)
 	}
-	for _, t := range w.told {
+	for _, t := range w.clientOrders {
 		w.judgeLasting(t, records)
 	}
 	witness.Audit(context.Background(), w.fact, w.db, w.books)
@@ -33,7 +34,7 @@ func (w *world) judge(crashed bool) {
 
 func (w *world) orders() iter.Seq[*witness.Order] {
 	return func(yield func(*witness.Order) bool) {
-		for _, t := range w.told {
+		for _, t := range w.clientOrders {
 			if !yield(&t.Order) {
 				return
 			}
@@ -45,7 +46,8 @@ func (w *world) judgeRecord(r imagegen.Record) {
 	if w.retain > 0 && r.Terminal() && w.now().Sub(r.CompletedAt) > w.retain+10*time.Minute {
 		w.Errorf("generation %s was to be erased", r.ID)
 	}
-	if w.forget > 0 && r.State == imagegen.StateFailed && r.Prompt != "" && w.now().Sub(r.CompletedAt) > w.forget+10*time.Minute {
+	if w.forget > 0 && r.State == imagegen.StateFailed && r.Prompt != "" &&
+		w.now().Sub(r.CompletedAt) > w.forget+10*time.Minute {
 		w.Errorf("the prompt of %s was to be forgotten", r.ID)
 	}
 	if asked := len(r.References) > 0; r.State == imagegen.StateFailed && asked != w.references {
@@ -54,16 +56,17 @@ func (w *world) judgeRecord(r imagegen.Record) {
 }
 
 // judgeLasting: what was accepted comes whole, though processes die.
-func (w *world) judgeLasting(t *told, records []imagegen.Record) {
+func (w *world) judgeLasting(t *clientOrder, records []imagegen.Record) {
 	if t.outcome != witness.Accepted || !w.lasting || !w.spared() {
 		return
 	}
 	for _, r := range records {
-		w.fact(!t.Of(r) || r.Published == r.N, "%q was accepted, and a crash cost it %d of %d images", t.Prompt, r.N-r.Published, r.N)
+		w.fact(!t.Of(r) || r.Published == r.N, "%q was accepted, and a crash cost it %d of %d images", t.Prompt,
+			r.N-r.Published, r.N)
 	}
 }
 
-// spared reports whether nothing went wrong but that processes died: then nothing told them, or the
+// spared reports whether nothing went wrong but that processes died: then nothing showed them, or the
 // provider, that the work cannot be done.
 func (w *world) spared() bool {
 	for _, kind := range w.faults {
@@ -78,7 +81,7 @@ func (w *world) spared() bool {
 // the spool, the next to open a directory removes.
 func (w *world) judgeFiles(records []imagegen.Record, crashed bool) {
 	doubtful := w.steps.name == "Remove" // what could not be removed stays until the next start as well
-	for _, t := range w.told {
+	for _, t := range w.clientOrders {
 		doubtful = doubtful || t.Doubt
 	}
 	w.shelf.Compare(records,

@@ -9,7 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// keyring is what an operator was told of a user and a key, and has done with them.
+// keyring is what an operator learned of a user and a key, and has done with them.
 type keyring struct {
 	user    imagegen.User
 	raw     imagegen.Secret
@@ -21,7 +21,7 @@ type keyring struct {
 	revoke  operatorAct
 }
 
-// operatorAct is something that an operator does again until told that it is done.
+// operatorAct is something that an operator repeats until an answer says that it is done.
 type operatorAct struct{ begun, done bool }
 
 // playKeys has an operator make a user and a key, a client use it, and the operator revoke it. What
@@ -36,7 +36,7 @@ func playKeys(w *world) {
 		w.see(&k.disable, func() error { return w.engine.Accounts().DisableUser(w.Context(), k.user.ID) })
 	}
 	w.makeKey()
-	if len(w.told) == 0 && w.authenticated() {
+	if len(w.clientOrders) == 0 && w.authenticated() {
 		w.generate(w.Context(), alice, keyed(fox("a", 1, false)))
 	}
 	w.repeatDoubtful()
@@ -148,9 +148,9 @@ func (w *world) judgeKeys() {
 	k.revoke.judge(w, "the revocation", !there.RevokedAt.IsZero())
 }
 
-// judge holds what the operator knows of a operatorAct against what came of it.
+// judge holds what the operator knows of a operatorAct against the result.
 func (d operatorAct) judge(w *world, what string, done bool) {
 	if d.done && !done || !d.begun && done {
-		w.Errorf("%s was begun: %t, told done: %t; it is done: %t", what, d.begun, d.done, done)
+		w.Errorf("%s was begun: %t, answered as done: %t; it is done: %t", what, d.begun, d.done, done)
 	}
 }

@@ -33,40 +33,52 @@ var scenarios = []scenario{
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
 	{name: "partial", want: witness.Succeeded, order: order{images: 2, takes: time.Second, err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
-	{name: "partial-async", want: witness.Accepted, order: order{images: 1, takes: time.Second, err: errors.New("no more")},
+	{name: "partial-async", want: witness.Accepted, order: order{images: 1, takes: time.Second,
+		err: errors.New("no more")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, true)) }},
-	{name: "refused-by-provider", want: witness.Failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
-		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, false)) }},
+	{name: "refused-by-provider", want: witness.Failed,
+		order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, play: func(w *world) {
+			w.generate(w.Context(), alice, fox("a", 2, false))
+		}},
 	{name: "failed-async", want: witness.Accepted, order: order{err: errors.New("broken")},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 2, true)) }},
 	{name: "retry", want: witness.Accepted, order: order{images: 1, transient: 2},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "tries-used-up", want: witness.Accepted, order: order{images: 1, transient: 10},
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
-	{name: "idempotent", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, twice: true, play: playRepeated(false)},
-	{name: "idempotent-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, lasting: true, play: playRepeated(true)},
-	{name: "expiry-meanwhile", want: witness.Succeeded, order: order{images: 1, takes: 2 * time.Minute, err: errors.New("no more")}, expiring: time.Minute,
+	{name: "idempotent", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, twice: true,
+		play: playRepeated(false)},
+	{name: "idempotent-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, lasting: true,
+		play: playRepeated(true)},
+	{name: "expiry-meanwhile", want: witness.Succeeded, order: order{images: 1, takes: 2 * time.Minute,
+		err: errors.New("no more")}, expiring: time.Minute,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 3, false)) }},
 	{name: "hang-up", want: witness.Succeeded, order: order{images: 2, takes: time.Second}, play: playHangUp},
 	{name: "drain", want: witness.Succeeded, order: order{images: 2, takes: time.Minute}, play: playDrain(false)},
-	{name: "drain-async", want: witness.Accepted, order: order{images: 2, takes: time.Minute}, lasting: true, play: playDrain(true)},
+	{name: "drain-async", want: witness.Accepted, order: order{images: 2, takes: time.Minute}, lasting: true,
+		play: playDrain(true)},
 	{name: "job", want: witness.Accepted, order: order{images: 1, takes: time.Second, job: true}, lasting: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "references", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, references: true,
 		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, false)) }},
-	{name: "references-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, references: true, lasting: true,
-		play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
+	{name: "references-async", want: witness.Accepted, order: order{images: 1, takes: time.Second}, references: true,
+		lasting: true, play: func(w *world) { w.generate(w.Context(), alice, fox("a", 1, true)) }},
 	{name: "insufficient", want: witness.Succeeded, order: order{images: 4}, play: playInsufficient},
 	{name: "two-users", want: witness.Succeeded, order: order{images: 1, takes: time.Second}, play: playTwoUsers},
-	{name: "followed", want: witness.Accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true, play: playFollowed, again: playFollowed},
+	{name: "followed", want: witness.Accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true,
+		play: playFollowed, again: playFollowed},
 	{name: "keys", want: witness.Succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
 	{name: "erase", want: witness.Succeeded, order: order{images: 1}, play: playErase, again: playErase},
-	{name: "retention", want: witness.Succeeded, order: order{images: 1}, retain: retention, play: playRetention, again: playRetention},
-	{name: "forgotten", want: witness.Failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}}, forget: retention, references: true,
-		play: playForgotten, again: playForgotten},
-	{name: "disputed-settled", want: witness.Accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(false), again: playDisputed(false)},
-	{name: "disputed-refunded", want: witness.Accepted, order: order{images: 2, takes: time.Second}, play: playDisputed(true), again: playDisputed(true)},
-	{name: "disputed-failure", want: witness.Failed, order: order{err: errors.New("broken")}, play: playDisputedFailure, again: playDisputedFailure},
+	{name: "retention", want: witness.Succeeded, order: order{images: 1}, retain: retention, play: playRetention,
+		again: playRetention},
+	{name: "forgotten", want: witness.Failed, order: order{err: &imagegen.ProviderError{Class: imagegen.ClassRefused}},
+		forget: retention, references: true, play: playForgotten, again: playForgotten},
+	{name: "disputed-settled", want: witness.Accepted, order: order{images: 2, takes: time.Second},
+		play: playDisputed(false), again: playDisputed(false)},
+	{name: "disputed-refunded", want: witness.Accepted, order: order{images: 2, takes: time.Second},
+		play: playDisputed(true), again: playDisputed(true)},
+	{name: "disputed-failure", want: witness.Failed, order: order{err: errors.New("broken")}, play: playDisputedFailure,
+		again: playDisputedFailure},
 }
 
 // playRepeated has a client send its request twice.
@@ -83,13 +95,13 @@ func playRepeated(async bool) func(*world) {
 	}
 }
 
-// playFollowed has a client ask until it is told what became of its images.
+// playFollowed has a client ask until it learns what became of its images.
 func playFollowed(w *world) {
-	if len(w.told) == 0 {
+	if len(w.clientOrders) == 0 {
 		w.generate(w.Context(), alice, keyed(fox("a", 2, true)))
 	}
 	w.repeatDoubtful()
-	if t := w.told[0]; t.outcome == witness.Accepted && !w.steps.gone() {
+	if t := w.clientOrders[0]; t.outcome == witness.Accepted && !w.steps.gone() {
 		w.follow(t)
 	}
 }
@@ -127,15 +139,16 @@ func playInsufficient(w *world) {
 func playTwoUsers(w *world) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
-	w.told = []*told{newTold(alice, keyed(fox("a", 1, false))), newTold(bob, keyed(fox("b", 1, true)))}
-	for _, t := range w.told {
+	w.clientOrders = []*clientOrder{newClientOrder(alice, keyed(fox("a", 1, false))),
+		newClientOrder(bob, keyed(fox("b", 1, true)))}
+	for _, t := range w.clientOrders {
 		asking.Go(func() { w.ask(w.Context(), t) })
 	}
 }
 
 // playErase has a generation made, and erased by an operator.
 func playErase(w *world) {
-	t := w.told
+	t := w.clientOrders
 	if len(t) == 0 {
 		t = append(t, w.generate(w.Context(), alice, keyed(fox("a", 1, false))))
 	}
@@ -150,17 +163,17 @@ const retention = 24 * time.Hour
 
 // playRetention has a generation made, and a day go by until it is erased.
 func playRetention(w *world) {
-	if len(w.told) == 0 {
+	if len(w.clientOrders) == 0 {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
-	w.told[0].Erasure = witness.Erasing
+	w.clientOrders[0].Erasure = witness.Erasing
 	w.pass(retention + time.Minute)
 	time.Sleep(3 * time.Minute)
 }
 
 // playForgotten has a generation fail, and a day go by until its prompt is forgotten.
 func playForgotten(w *world) {
-	if len(w.told) == 0 {
+	if len(w.clientOrders) == 0 {
 		w.generate(w.Context(), alice, fox("a", 1, false))
 	}
 	w.pass(retention + time.Minute)
@@ -177,7 +190,7 @@ func playDisputed(refund bool) func(*world) {
 func playDisputedFailure(w *world) { w.dispute(fox("a", 2, false), false) }
 
 func (w *world) dispute(q imagegen.GenerateRequest, refund bool) {
-	if len(w.told) == 0 {
+	if len(w.clientOrders) == 0 {
 		w.refusing.Store(true)
 		w.generate(w.Context(), alice, keyed(q))
 	}
@@ -204,7 +217,8 @@ func (w *world) dispute(q imagegen.GenerateRequest, refund bool) {
 func (w *world) resolve(r imagegen.Record, refund bool) {
 	var refusal error
 	for range 3 {
-		if _, refusal = w.engine.Resolve(w.Context(), r.ID, engine.Resolution{Refund: refund}); refusal == nil || w.steps.gone() {
+		if _, refusal = w.engine.Resolve(w.Context(), r.ID, engine.Resolution{Refund: refund}); refusal == nil ||
+			w.steps.gone() {
 			return
 		}
 		if errors.Is(refusal, imagegen.ErrChargeConflict) { // who stood still has settled it meanwhile

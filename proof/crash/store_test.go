@@ -8,7 +8,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// store is the store of one process.
+// store is the store of one process. Of the optional parts it has only JointStore: the steps are those that every
+// storage has.
 type store struct {
 	imagegen.JointStore
 	*steps
@@ -19,8 +20,8 @@ var _ imagegen.JointStore = store{}
 
 // calls are all that a process makes of what it is given, by their names as steps.
 var calls = []string{
-	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "Reserved", "Ended", "Forgettable",
-	"Claim", "Recover", "Extend", "Queued",
+	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "GenerationByIdempotencyKey",
+	"Ended", "Forgettable", "Claim", "ClaimAged", "Recover", "Extend", "Queued",
 	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser", "SuspendUser", "ResumeUser",
 	"CreateKey", "KeyByHash", "Keys", "RevokeKey", "TouchKeys",
 	"Charge", "Settle", "Balance",
@@ -40,18 +41,23 @@ func (s store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) 
 }
 
 func (s store) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	return step(s.steps, "CreateCharged", func() (imagegen.Record, error) { return s.JointStore.CreateCharged(ctx, r, lease) })
+	return step(s.steps, "CreateCharged", func() (imagegen.Record, error) {
+		return s.JointStore.CreateCharged(ctx, r, lease)
+	})
 }
 
-func (s store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	return step(s.steps, "FinishSettled", func() (imagegen.Record, error) { return s.JointStore.FinishSettled(ctx, f, o) })
+func (s store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.OutcomeChange) (imagegen.Record, error) {
+	return step(s.steps, "FinishSettled", func() (imagegen.Record, error) {
+		return s.JointStore.FinishSettled(ctx, f, o)
+	})
 }
 
 func (s store) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	return step(s.steps, "Generation", func() (imagegen.Record, error) { return s.JointStore.Generation(ctx, id) })
 }
 
-func (s store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record, more bool, err error) {
+func (s store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record,
+	more bool, err error) {
 	err = act(s.steps, "Generations", func() (err error) {
 		records, more, err = s.JointStore.Generations(ctx, u, q)
 		return err
@@ -59,11 +65,14 @@ func (s store) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Qu
 	return records, more, err
 }
 
-func (s store) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
-	return step(s.steps, "Reserved", func() (imagegen.Record, error) { return s.JointStore.Reserved(ctx, u, key) })
+func (s store) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+	return step(s.steps, "GenerationByIdempotencyKey", func() (imagegen.Record, error) {
+		return s.JointStore.GenerationByIdempotencyKey(ctx, u, key)
+	})
 }
 
-func (s store) Claim(ctx context.Context, d imagegen.Demand) (records []imagegen.Record, next time.Duration, err error) {
+func (s store) Claim(ctx context.Context, d imagegen.Demand) (records []imagegen.Record, next time.Duration,
+	err error) {
 	err = act(s.steps, "Claim", func() (err error) {
 		records, next, err = s.JointStore.Claim(ctx, d)
 		return err
@@ -74,20 +83,32 @@ func (s store) Claim(ctx context.Context, d imagegen.Demand) (records []imagegen
 	return records, next, nil
 }
 
+func (s store) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	return step(s.steps, "ClaimAged", func() ([]imagegen.Record, error) {
+		return s.JointStore.ClaimAged(ctx, age, n, lease)
+	})
+}
+
 func (s store) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	return step(s.steps, "Recover", func() ([]imagegen.Record, error) { return s.JointStore.Recover(ctx, n, lease) })
 }
 
 func (s store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
-	return step(s.steps, "Extend", func() ([]imagegen.Fence, error) { return s.JointStore.Extend(ctx, lease, fences...) })
+	return step(s.steps, "Extend", func() ([]imagegen.Fence, error) {
+		return s.JointStore.Extend(ctx, lease, fences...)
+	})
 }
 
 func (s store) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	return step(s.steps, "Ended", func() ([]imagegen.Record, error) { return s.JointStore.Ended(ctx, age, n) })
 }
 
-func (s store) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
-	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) { return s.JointStore.Forgettable(ctx, state, age, n) })
+func (s store) Forgettable(ctx context.Context, state imagegen.State, age time.Duration,
+	n int) ([]imagegen.Fence, error) {
+	return step(s.steps, "Forgettable", func() ([]imagegen.Fence, error) {
+		return s.JointStore.Forgettable(ctx, state, age, n)
+	})
 }
 
 func (s store) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
@@ -160,7 +181,7 @@ func (l ledger) Charge(ctx context.Context, c imagegen.Charge) error {
 func (l ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
 	return act(l.steps, "Settle", func() error {
 		if l.refusing.Load() {
-			return imagegen.RefuseCharge("the account is closed")
+			return imagegen.ChargeRefused("the account is closed")
 		}
 		return l.Ledger.Settle(ctx, id, used)
 	})

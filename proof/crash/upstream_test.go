@@ -72,7 +72,8 @@ func (p *provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 	}
 }
 
-func (p *provider) generate(ctx context.Context, r imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) error {
+func (p *provider) generate(ctx context.Context, r imagegen.ProviderRequest,
+	yield func(imagegen.ProviderImage, error) bool) error {
 	if err := act(p.steps, "submit", func() error { return nil }); err != nil {
 		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Err: err}
 	}
@@ -109,7 +110,7 @@ func (p *provider) generate(ctx context.Context, r imagegen.ProviderRequest, yie
 	return p.order.err
 }
 
-// work takes its time, unless the process dies or is told to stop.
+// work takes its time, unless the process dies or is asked to stop.
 func (p *provider) work(ctx context.Context) error {
 	select {
 	case <-time.After(p.order.takes):

@@ -23,18 +23,18 @@ type world struct {
 	*testing.T
 	scenario
 	setup
-	dir      string     // of the database, if it is in one
-	url      string     // of the database, if it has one
-	files    *memory.DB // beside that
-	db       database
-	books    database // db itself, if they commit together
-	shelf    *witness.Shelf
-	upstream *upstream
-	told     []*told // to clients, by all processes
-	keys     keyring
-	faults   []fault // that were met
-	ahead    atomic.Int64
-	refusing atomic.Bool // the ledger refuses to settle, for good
+	dir          string     // of the database, if it is in one
+	url          string     // of the database, if it has one
+	files        *memory.DB // beside that
+	db           database
+	books        database // db itself, if they commit together
+	shelf        *witness.Shelf
+	upstream     *upstream
+	clientOrders []*clientOrder // with the answers of all processes
+	keys         keyring
+	faults       []fault // that were met
+	ahead        atomic.Int64
+	refusing     atomic.Bool // the ledger refuses to settle, for good
 
 	steps  *steps // of the process that runs
 	engine *engine.Engine
@@ -77,22 +77,21 @@ func (w *world) boot(s *steps) *engine.Engine {
 	if w.joins() {
 		books = db
 	}
-	model := engine.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
+	model := engine.Model{ID: "m", Provider: &provider{w.upstream, s, w.order, w.charged, w.Errorf},
+		Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1}}
 	service, err := engine.New(engine.Config{
-		Store:  store{db, s, w.joins()},
-		Ledger: ledger{books, s, &w.refusing},
-		Images: images{w.shelf, s},
-		Spool:  spool{w.shelf, s},
-		Models: []engine.Model{model},
-		Retain: w.retain,
+		Store:     store{db, s, w.joins()},
+		Ledger:    ledger{books, s, &w.refusing},
+		Images:    images{w.shelf, s},
+		Spool:     spool{w.shelf, s},
+		Models:    []engine.Model{model},
+		Retention: engine.Retention{Generations: w.retain, FailedPrompts: w.forget},
 
-		KeepFailedPrompts: w.forget,
-
-		LedgerTries: 1, // so that each step that fails counts
+		LedgerCalls: engine.LedgerCalls{Tries: 1}, // so that each step that fails counts
 		Now:         w.now,
 	})
 	if err == nil {
-		err = service.Start(w.Context())
+		err = service.Start()
 	}
 	if err != nil {
 		w.Fatal(err)

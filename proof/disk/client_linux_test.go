@@ -29,11 +29,15 @@ func open(dir string, mustExist bool) (*service, error) {
 		return nil, err
 	}
 	e, err := engine.New(engine.Config{
-		Store: db, Ledger: db, Concurrency: 3, Lease: 2 * time.Second,
-		MaxWaiting: -1, // on a disk that stays full the first call may have no answer for long
-		Backoff:    []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond},
-		Models:     []engine.Model{{ID: model, Provider: &provider.Fake{}, Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
-		Admit:      admit,
+		Store: db, Ledger: db, Limits: engine.Limits{Concurrency: 3},
+		// An image that a full disk does not take is kept for the Timeout.
+		Attempts: engine.Attempts{Lease: 2 * time.Second, Timeout: 3 * time.Second,
+			Backoff: []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}},
+		Repeats: engine.Repeats{MaxWaiting: -1}, // on a disk that stays full the first call may have no answer for long
+
+		Models: []engine.Model{{ID: model, Provider: &provider.Fake{},
+			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: price}}},
+		Admit: admit,
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -51,7 +55,7 @@ func admit(_ context.Context, a engine.Admission) error {
 	return nil
 }
 
-func (s *service) start() error { return s.engine.Start(context.Background()) }
+func (s *service) start() error { return s.engine.Start() }
 
 func (s *service) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -68,7 +72,7 @@ type client struct {
 
 // tell says what was answered to w.
 func (c *client) tell(w logRecord, k witness.Kind, err error) logRecord {
-	w.Told = k
+	w.Answer = k
 	if err != nil {
 		w.Detail = err.Error()
 	}
@@ -93,7 +97,7 @@ func (c *client) grant(name string, credits imagegen.Credits) {
 // do asks for images, and waits until they are there.
 func (c *client) do(r request) logRecord {
 	w := c.submit(r)
-	if w.Told == witness.Accepted {
+	if w.Answer == witness.Accepted {
 		return c.await(w)
 	}
 	return w

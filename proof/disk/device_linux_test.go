@@ -79,7 +79,8 @@ func serveDevice(args []string) error {
 
 // serveMount mounts a filesystem, says that it is there, and serves it until it is unmounted.
 func serveMount(mountPoint string, root fs.InodeEmbedder, onAdd func(context.Context)) error {
-	options := &fs.Options{OnAdd: onAdd, MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: namePrefix, DisableXAttrs: true,
+	options := &fs.Options{OnAdd: onAdd, MountOptions: fuse.MountOptions{DirectMountStrict: true, FsName: namePrefix,
+		DisableXAttrs:        true,
 		DisabledCapabilities: fuse.CAP_PASSTHROUGH}} // else the kernel would write past us
 	server, err := fs.Mount(mountPoint, root, options)
 	if err != nil {
@@ -100,7 +101,7 @@ func (d *device) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) 
 	return 0
 }
 
-// Setattr is told of times, which nobody wants to know.
+// Setattr receives times, which nobody needs.
 func (d *device) Setattr(ctx context.Context, f fs.FileHandle, _ *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	return d.Getattr(ctx, f, out)
 }

@@ -37,7 +37,7 @@ func runScenario(args []string) error {
 	return finish(s)
 }
 
-// Whichever operation the disk fails at: nothing that was told is lost, what was refused did not
+// Whichever operation the disk fails at: nothing that was answered is lost, what was refused did not
 // happen, the process ends if and only if the outcome of a commit is unknown, and the next one works.
 func TestEveryFault(t *testing.T) {
 	p := newPlace(t, "that a service survives every single fault of its disk", "/dev/fuse")
@@ -49,7 +49,8 @@ func TestEveryFault(t *testing.T) {
 		for _, lasting := range []bool{false, true} {
 			e.sweep(trial{errno: errno, lasting: lasting})
 		}
-		for _, op := range []string{"create", "write", "fsync", "rename", "link", "unlink", "mkdir", "truncate", "allocate"} {
+		for _, op := range []string{"create", "write", "fsync", "rename", "link", "unlink", "mkdir", "truncate",
+			"allocate"} {
 			if e.figures.Get(name+"-"+op) == 0 {
 				t.Errorf("no %s failed with %s", op, name)
 			}
@@ -107,7 +108,8 @@ func (e *everyFault) try(t trial) (struck bool) {
 		return false
 	}
 	if err := e.judge(t, what, struck, tape, status); err != nil {
-		e.t.Errorf("%s: %s of %q failed, the process ended with %d (%v):\n%s", name, what.Op, what.File, status, complaint, shortened(err))
+		e.t.Errorf("%s: %s of %q failed, the process ended with %d (%v):\n%s", name, what.Op, what.File, status,
+			complaint, shortened(err))
 	}
 	if err := errors.Join(os.RemoveAll(backing), os.Remove(tape)); err != nil {
 		e.t.Error(err)
@@ -144,7 +146,7 @@ func (e *everyFault) judge(t trial, what fault, struck bool, tape string, status
 	return errors.Join(said.contract(t, what, struck, status), err)
 }
 
-// contract checks how the process ended and what was told: of the faults that concern a commit only a
+// contract checks how the process ended and what was answered: of the faults that concern a commit only a
 // full disk at a write is survived, and all others are.
 func (p *protocol) contract(t trial, what fault, struck bool, status int) error {
 	commit := strings.HasSuffix(what.File, "/imagegen.db")
@@ -183,21 +185,24 @@ func (p *protocol) contract(t trial, what fault, struck bool, status int) error 
 	return nil
 }
 
-// inDoubt reports whether anybody was told that it is unknown what came of a generation.
+// inDoubt reports whether an answer said that the outcome of a generation is unknown.
 func (p *protocol) inDoubt() bool {
-	return slices.ContainsFunc(p.operations, func(d *operation) bool { return d.asked.What == generating && d.was(witness.Unknown) })
+	return slices.ContainsFunc(p.operations, func(d *operation) bool {
+		return d.asked.What == generating && d.was(witness.Unknown)
+	})
 }
 
 // meta reports whether it was a write of a meta page. What could not be written of one can be seen in
 // the map of a file on FUSE, and then the outcome of the commit counts as unknown.
 func (f fault) meta() bool { return f.Op == "write" && f.Offset < 2*int64(os.Getpagesize()) }
 
-// refusals is an error if anybody was told that something was not done, or may not have been.
+// refusals is an error if an answer said that something was not done, or may not have been.
 func (p *protocol) refusals(instead string) (err error) {
 	for _, d := range p.operations {
-		for _, w := range d.told {
-			if w.Told == witness.Unknown || w.Told == witness.Busy || w.Told == witness.Refused {
-				err = errors.Join(err, fmt.Errorf("%s: %q was told %q: %s", instead, w.Name, w.Told, w.Detail))
+		for _, w := range d.answers {
+			if w.Answer == witness.Unknown || w.Answer == witness.Busy || w.Answer == witness.Refused {
+				err = errors.Join(err, fmt.Errorf("%s: the answer to %q was %q: %s", instead, w.Name, w.Answer,
+					w.Detail))
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // trial is a directory in which one operation fails. Its name says which, so that the process
-// that serves the filesystem need be told nothing.
+// that serves the filesystem need not know.
 type trial struct {
 	errno   syscall.Errno
 	lasting bool // all that follow fail, too
@@ -131,7 +131,8 @@ func (n *faulty) strike(op string, name ...string) syscall.Errno {
 	return n.faults.strike(op, filepath.Join(append([]string{n.Path(nil)}, name...)...), 0)
 }
 
-func (n *faulty) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
+func (n *faulty) Create(ctx context.Context, name string, flags, mode uint32,
+	out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	if errno := n.strike("create", name); errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -145,14 +146,16 @@ func (n *faulty) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.
 	return n.LoopbackNode.Mkdir(ctx, name, mode, out)
 }
 
-func (n *faulty) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
+func (n *faulty) Link(ctx context.Context, target fs.InodeEmbedder, name string,
+	out *fuse.EntryOut) (*fs.Inode, syscall.Errno) {
 	if errno := n.strike("link", name); errno != 0 {
 		return nil, errno
 	}
 	return n.LoopbackNode.Link(ctx, target, name, out)
 }
 
-func (n *faulty) Rename(ctx context.Context, name string, to fs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
+func (n *faulty) Rename(ctx context.Context, name string, to fs.InodeEmbedder, newName string,
+	flags uint32) syscall.Errno {
 	if errno := n.strike("rename", name); errno != 0 {
 		return errno
 	}

@@ -11,7 +11,7 @@ import (
 
 // A write or a flush of the disk fails, once. The kernel may show from then on what is not on the disk. The
 // process ends if that concerned a commit; another one goes on, on the same mount, and then the power is cut:
-// what clients of either were told is so.
+// what the clients of either were answered is so.
 func TestFaultThenPowerCut(t *testing.T) {
 	p := newPlace(t, "that what was acknowledged survives a fault of the disk and then a power cut",
 		"/dev/fuse", "/dev/loop-control", "losetup", "mkfs.ext4")
@@ -25,7 +25,8 @@ func TestFaultThenPowerCut(t *testing.T) {
 			tape, at := b.recordFault()
 			b.cut(tape, at, min(cutsOfEach, left))
 			if t.Failed() {
-				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestFaultThenPowerCut -count=1", seed, cutsOfEach)
+				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestFaultThenPowerCut -count=1",
+					seed, cutsOfEach)
 			}
 		})
 		left -= cutsOfEach

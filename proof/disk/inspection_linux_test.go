@@ -21,14 +21,14 @@ type inspection struct {
 	ctx    context.Context
 	images map[string]bool // of the generations that are there
 	wrong  []error
-	facts  int // that were told and are there
+	facts  int // that were answered and are there
 }
 
 // errCorrupt: the books or the files contradict themselves.
 var errCorrupt = errors.New("corrupt")
 
 // inspect opens a directory as the next start does, and looks at it before anything is done, when
-// everything is settled, and when clients have asked again for what they were not told.
+// everything is settled, and when clients have asked again where they got no answer.
 func (p *protocol) inspect(dir string) (facts int, err error) {
 	s, err := open(dir, p.opened)
 	if err != nil {
@@ -91,7 +91,9 @@ func (i *inspection) rest() {
 }
 
 func (i *inspection) busy() bool {
-	return slices.ContainsFunc(i.left(true).Records(i.ctx, i.fact), func(r imagegen.Record) bool { return !r.Terminal() && r.State != imagegen.StateErased })
+	return slices.ContainsFunc(i.left(true).Records(i.ctx, i.fact), func(r imagegen.Record) bool {
+		return !r.Terminal() && r.State != imagegen.StateErased
+	})
 }
 
 func (i *inspection) left(settled bool) witness.Service {
@@ -108,7 +110,8 @@ func (i *inspection) compare(settled bool) {
 		}
 		if d := i.byName[r.Prompt]; d != nil && settled && d.was(witness.Accepted) && !d.was(witness.Failed) {
 			made, makes := len(r.Images), d.asked.Request.Makes
-			i.fact(made == makes || i.broken && made < makes, "%q was accepted and came to %d images instead of %d", r.Prompt, made, makes)
+			i.fact(made == makes || i.broken && made < makes, "%q was accepted and came to %d images instead of %d",
+				r.Prompt, made, makes)
 		}
 	}
 }
@@ -124,20 +127,22 @@ func (i *inspection) askAgain() {
 		for range 2 {
 			known := d.was(witness.Accepted, witness.Succeeded, witness.Failed)
 			w := c.do(d.asked.Request)
-			i.fact(w.Replayed || !known, "%q was asked for again and told %q anew: %s", w.Name, w.Told, w.Detail)
-			i.fact(w.Told != witness.Unknown && w.Told != witness.Refused, "%q was asked for again and told %q: %s", w.Name, w.Told, w.Detail)
+			i.fact(w.Replayed || !known, "%q was asked for again and answered %q anew: %s", w.Name, w.Answer, w.Detail)
+			i.fact(w.Answer != witness.Unknown && w.Answer != witness.Refused,
+				"%q was asked for again and answered %q: %s", w.Name, w.Answer, w.Detail)
 		}
 	}
 }
 
-// denied reports whether nothing was done, as far as was told.
+// denied reports whether nothing was done, as far as answers say.
 func (d *operation) denied() bool {
-	return d.was(witness.Poor, witness.Busy, witness.Refused) && !d.was(witness.Accepted, witness.Succeeded, witness.Failed, witness.Unknown)
+	return d.was(witness.Poor, witness.Busy, witness.Refused) && !d.was(witness.Accepted, witness.Succeeded,
+		witness.Failed, witness.Unknown)
 }
 
 // gone reports whether somebody wanted a generation erased.
 func (i *inspection) gone(d *operation) bool {
-	return slices.ContainsFunc(d.told, func(w logRecord) bool { return i.erased[w.ID] != nil })
+	return slices.ContainsFunc(d.answers, func(w logRecord) bool { return i.erased[w.ID] != nil })
 }
 
 // files checks that nothing lies in the directory but what belongs there: the images of generations

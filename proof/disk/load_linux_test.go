@@ -29,7 +29,8 @@ func runLoad(args []string) error {
 	}
 	var clients sync.WaitGroup
 	for i := range 4 {
-		l := &load{client: client{s, imagegen.UserID(fmt.Sprintf("user-%d-%d", seed, i)), say}, random: rand.New(rand.NewPCG(seed, uint64(i)))}
+		l := &load{client: client{s, imagegen.UserID(fmt.Sprintf("user-%d-%d", seed, i)), say},
+			random: rand.New(rand.NewPCG(seed, uint64(i)))}
 		clients.Go(func() { l.run(times) })
 	}
 	clients.Wait()
@@ -46,11 +47,15 @@ func begin(dir, tapePath string) (*service, func(logRecord), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var saying sync.RWMutex // who ends the process holds it: a process that ends cuts off what it is writing
 	go func() {
 		<-s.db.Failed()
+		saying.Lock()
 		os.Exit(statusDisk)
 	}()
 	say := func(w logRecord) {
+		saying.RLock()
+		defer saying.RUnlock()
 		if err := t.say(w); err != nil {
 			panic(err)
 		}
@@ -104,7 +109,8 @@ func (l *load) step() {
 	case n < 66:
 		l.keep(l.ask("partial [fake:images=1]", 1))
 	case n < 78:
-		l.keep(l.ask("failing "+[...]string{"[fake:fail]", "[fake:refuse]", "[fake:panic]", "[fake:corrupt]"}[l.random.IntN(4)], 0))
+		l.keep(l.ask("failing "+[...]string{"[fake:fail]", "[fake:refuse]", "[fake:panic]",
+			"[fake:corrupt]"}[l.random.IntN(4)], 0))
 	case n < 84:
 		r := l.ask("left alone [fake:transient=1] [fake:delay=20ms]", 2)
 		r.Async, r.Reference = true, true
@@ -116,7 +122,8 @@ func (l *load) step() {
 
 // ask makes a request that differs from all others.
 func (l *load) ask(what string, makes int) request {
-	r := request{Prompt: l.name(what), N: 2, Makes: makes, Async: l.random.IntN(2) == 0, Reference: l.random.IntN(3) == 0}
+	r := request{Prompt: l.name(what), N: 2, Makes: makes, Async: l.random.IntN(2) == 0,
+		Reference: l.random.IntN(3) == 0}
 	if l.random.IntN(2) == 0 {
 		r.Key = fmt.Sprintf("key-%d", l.serial)
 	}
@@ -124,7 +131,7 @@ func (l *load) ask(what string, makes int) request {
 }
 
 func (l *load) keep(r request) {
-	if w := l.do(r); w.Generation != nil || w.Told == witness.Failed {
+	if w := l.do(r); w.Generation != nil || w.Answer == witness.Failed {
 		l.former = append(l.former, w)
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// outcomes counts what clients were told, each kind of which a random test has to meet often enough.
+// outcomes counts answers by kind: a random test has to meet each kind often enough.
 func (p *protocol) outcomes(f *figures.Figures) {
 	for _, d := range p.operations {
-		for _, w := range d.told {
+		for _, w := range d.answers {
 			if kind := w.outcome(); kind != "" {
 				f.Add(kind, 1)
 			}
@@ -30,8 +30,8 @@ func (w logRecord) outcome() string {
 	switch {
 	case w.Replayed:
 		return "replayed"
-	case w.Told == witness.Poor, w.Told == witness.Busy, w.Told == witness.Failed:
-		return string(w.Told)
+	case w.Answer == witness.Poor, w.Answer == witness.Busy, w.Answer == witness.Failed:
+		return string(w.Answer)
 	case w.Generation == nil:
 		return ""
 	case len(w.Generation.Images) < w.Generation.N:
@@ -40,10 +40,10 @@ func (w logRecord) outcome() string {
 	return "succeeded"
 }
 
-// unanswered is how many things were asked for of which nothing was told.
+// unanswered is how many questions got no answer.
 func (p *protocol) unanswered() (n int) {
 	for _, d := range p.operations {
-		if len(d.told) == 0 {
+		if len(d.answers) == 0 {
 			n++
 		}
 	}

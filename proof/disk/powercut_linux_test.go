@@ -21,7 +21,7 @@ const (
 	askedOfTape = 25 // by each client
 )
 
-// However the power is cut, what clients were told before is so.
+// After any power cut, what clients were answered before is so.
 func TestPowerCuts(t *testing.T) {
 	p := newPlace(t, "that what was acknowledged survives a power cut between any two writes",
 		"/dev/fuse", "/dev/loop-control", "losetup", "mkfs.ext4")
@@ -34,7 +34,8 @@ func TestPowerCuts(t *testing.T) {
 			b := &bench{place: p.in(t), seed: seed, options: options, figures: &f}
 			b.cut(b.record(), 0, min(cutsOfTape, left))
 			if t.Failed() {
-				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestPowerCuts -count=1", seed, cutsOfTape)
+				t.Logf("again: PROOF_SEED=%d PROOF_RUNS=%d go test ./proof/disk -run TestPowerCuts -count=1", seed,
+					cutsOfTape)
 			}
 		})
 		left -= cutsOfTape
@@ -76,7 +77,7 @@ func (b *bench) load(data, tape string, seed uint64) (status int, err error) {
 }
 
 // tape mounts a disk that is on tape, and may fail once, has something done in a directory there, and
-// returns what stands on the tape.
+// returns what is on the tape.
 func (b *bench) tape(fails failure, do func(data, tape string)) []entry {
 	b.must(format(b.path("image")))
 	served, mounted, tape := b.mkdir("served"), b.mkdir("mounted"), b.path("tape")
@@ -107,7 +108,7 @@ type cut struct {
 }
 
 // cuts are moments of a tape from one on: of ten, one while a service opens what is there, five when a client has
-// just said or been told something, and four at any time.
+// just asked or answered something, and four at any time.
 func cuts(tape []entry, from, n int, random *rand.Rand) []cut {
 	var logRecords []int
 	for i, e := range tape {

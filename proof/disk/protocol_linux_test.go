@@ -14,14 +14,14 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// logRecord is what a client asked of the service, or what it was told. A client says before each call
-// what it asks, and afterwards what came of it, so that a tape that ends between the two leaves open
+// logRecord is what a client asked of the service, or the answer. A client says before each call
+// what it asks, and afterwards the outcome, so that a tape that ends between the two leaves open
 // what the service has to know.
 type logRecord struct {
-	What matter
-	Name string // of what is asked for, unique
-	User imagegen.UserID
-	Told witness.Kind // "": asked
+	What   matter
+	Name   string // of what is asked for, unique
+	User   imagegen.UserID
+	Answer witness.Kind // "": asked
 
 	Credits imagegen.Credits `json:",omitzero"` // of a grant
 	Request request          `json:",omitzero"` // of a generation
@@ -30,7 +30,7 @@ type logRecord struct {
 	Generation *imagegen.Generation  `json:",omitempty"`
 	Sums       [][]byte              `json:",omitempty"` // of the images' bytes, as they were read
 	Replayed   bool                  `json:",omitzero"`
-	Detail     string                `json:",omitempty"` // of an error, for whoever looks into it
+	Detail     string                `json:",omitempty"` // of an error, for people who look into it
 }
 
 // matter is what a record is about.
@@ -54,7 +54,8 @@ type request struct {
 }
 
 func (r request) generate() imagegen.GenerateRequest {
-	q := imagegen.GenerateRequest{Model: model, Prompt: r.Prompt, N: r.N, Size: pictureSize, Async: r.Async, IdempotencyKey: r.Key}
+	q := imagegen.GenerateRequest{Model: model, Prompt: r.Prompt, N: r.N, Size: pictureSize, Async: r.Async,
+		IdempotencyKey: r.Key}
 	if r.Reference {
 		q.References = []imagegen.Reference{reference(r.Prompt)}
 	}
@@ -79,24 +80,24 @@ func (r reference) Open(context.Context) (io.ReadCloser, error) {
 
 // operation is all that was said about one thing that was asked for.
 type operation struct {
-	asked logRecord
-	told  []logRecord
+	asked   logRecord
+	answers []logRecord
 }
 
-// was reports whether a client was told one of these.
+// was reports whether a client got an answer of one of these kinds.
 func (d *operation) was(kinds ...witness.Kind) bool {
-	return slices.ContainsFunc(d.told, func(w logRecord) bool { return slices.Contains(kinds, w.Told) })
+	return slices.ContainsFunc(d.answers, func(w logRecord) bool { return slices.Contains(kinds, w.Answer) })
 }
 
 // order is what the witness is to know of a generation that was asked for.
 func (p *protocol) order(d *operation, fact witness.Fact) *witness.Order {
-	o := &witness.Order{User: d.asked.User, Prompt: d.asked.Name, Doubt: len(d.told) == 0}
-	for _, w := range d.told {
+	o := &witness.Order{User: d.asked.User, Prompt: d.asked.Name, Doubt: len(d.answers) == 0}
+	for _, w := range d.answers {
 		g := imagegen.Generation{ID: w.ID}
 		if w.Generation != nil {
 			g = *w.Generation
 		}
-		o.Hear(w.Told, g, fact)
+		o.Hear(w.Answer, g, fact)
 		for n, sum := range w.Sums {
 			o.HearImage(g.Images[n].ID, [32]byte(sum), fact)
 		}
@@ -124,9 +125,9 @@ func (p *protocol) orders(fact witness.Fact) iter.Seq[*witness.Order] {
 func (p *protocol) grants() (all []witness.Grant) {
 	for _, d := range p.operations {
 		if d.asked.What == granting {
-			g := witness.Grant{User: d.asked.User, Ref: d.asked.Name, Credits: d.asked.Credits, Told: witness.Unknown}
-			if len(d.told) == 1 {
-				g.Told = d.told[0].Told
+			g := witness.Grant{User: d.asked.User, Ref: d.asked.Name, Credits: d.asked.Credits, Answer: witness.Unknown}
+			if len(d.answers) == 1 {
+				g.Answer = d.answers[0].Answer
 			}
 			all = append(all, g)
 		}
@@ -144,7 +145,7 @@ type protocol struct {
 	users      []imagegen.UserID
 }
 
-// listen takes down what was said. A record that repeats what was asked adds to what was told.
+// listen takes down what was said. A record that repeats what was asked adds to the answers.
 func listen(entries []entry) (p protocol, err error) {
 	p = protocol{byName: map[string]*operation{}, erased: map[imagegen.GenerationID]*operation{}}
 	for _, e := range entries {
@@ -178,7 +179,7 @@ func (p *protocol) hear(w logRecord) {
 			p.users = append(p.users, w.User)
 		}
 	}
-	if w.Told != "" {
-		d.told = append(d.told, w)
+	if w.Answer != "" {
+		d.answers = append(d.answers, w)
 	}
 }

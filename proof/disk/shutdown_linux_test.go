@@ -16,8 +16,8 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
-// What a filesystem has not flushed it drops, at any moment; and a service under which it does so
-// ends, and tells nobody of success that does not last.
+// A filesystem drops what it has not flushed, at any moment. The service on it ends, and reports no success that
+// does not last.
 func TestShutdown(t *testing.T) {
 	p := newPlace(t, "that what was acknowledged survives when a filesystem drops all that it has not flushed",
 		"/dev/loop-control", "losetup", "mkfs.ext4")
@@ -41,7 +41,8 @@ func (b *bench) shutdown() {
 	b.must(format(image))
 	b.must(attach(image, mounted, false, b.options))
 	logRecords := rand.New(rand.NewPCG(b.seed, 0)).IntN(400)
-	load, err := spawn("load", filepath.Join(mounted, "data"), tape, strconv.FormatUint(b.seed, 10), strconv.Itoa(math.MaxInt32))
+	load, err := spawn("load", filepath.Join(mounted, "data"), tape, strconv.FormatUint(b.seed, 10),
+		strconv.Itoa(math.MaxInt32))
 	b.must(err)
 	b.await(tape, logRecords)
 	b.must(shutDown(mounted))

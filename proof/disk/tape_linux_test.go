@@ -31,7 +31,7 @@ func (e entry) logRecord() (w logRecord, err error) {
 
 const headerSize = 1 + 8 + 4
 
-// tape is a file that several processes add to: what stands in it happened in this order.
+// tape is a file that several processes add to: its records happened in this order.
 type tape struct{ file *os.File }
 
 func openTape(path string) (tape, error) {

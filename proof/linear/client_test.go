@@ -124,7 +124,7 @@ func (u *run) next(r *rand.Rand) input {
 }
 
 // do carries out an operation and writes down what it looked like from outside. Its answer may be lost
-// if it is told so.
+// if the answer says so.
 func (u *run) do(client int, in input, r *rand.Rand, lossy bool) output {
 	db, called := u.database(), u.clock.Add(1)
 	out := u.call(db, in, r, lossy)
@@ -207,15 +207,16 @@ func perform(ctx context.Context, db database, in input) (out output, err error)
 	return out, err
 }
 
-// answered sorts an error. One that is no answer of a ledger that is in order is returned.
+// answered sorts an error. One that a ledger in order does not give is returned.
 func answered(err error) (answer, error) {
 	if _, ok := errors.AsType[imagegen.Violation](err); ok { // more images than were asked for
 		return conflict, nil
 	}
-	if errors.Is(err, imagegen.ErrNotApplied) && !errors.Is(err, context.Canceled) && !errors.Is(err, storage.ErrStopped) {
+	if errors.Is(err, imagegen.ErrNotApplied) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, storage.ErrStopped) {
 		return notApplied, err
 	}
-	for told, a := range map[error]answer{
+	for sentinel, a := range map[error]answer{
 		imagegen.ErrInsufficientCredits: insufficient,
 		imagegen.ErrChargeConflict:      conflict,
 		imagegen.ErrGrantConflict:       conflict,
@@ -226,7 +227,7 @@ func answered(err error) (answer, error) {
 		imagegen.ErrNotApplied:          notApplied,
 		storage.ErrStopped:              notApplied, // a read
 	} {
-		if errors.Is(err, told) {
+		if errors.Is(err, sentinel) {
 			return a, nil
 		}
 	}
@@ -238,15 +239,16 @@ func userOf(account int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("us
 // recordOf is a generation that costs the amount: that many images at one credit.
 func recordOf(in input) imagegen.Record {
 	return imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%013d%013d", in.account, in.id)), User: userOf(in.account),
-			Model: "fake-1", Prompt: "a fox in the snow", N: int(in.amount), Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: time.Unix(1, 0)},
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%013d%013d", in.account, in.id)),
+			User: userOf(in.account), Model: "fake-1", Prompt: "a fox in the snow", N: int(in.amount), Ratio: "1:1",
+			Tier: imagegen.Tier1K, Price: 1, CreatedAt: time.Unix(1, 0)},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}
 }
 
 // outcomeOf is as many images as the amount says; nobody looks at their bytes here.
-func outcomeOf(in input) imagegen.Outcome {
-	o := imagegen.Outcome{At: time.Unix(2, 0)}
+func outcomeOf(in input) imagegen.OutcomeChange {
+	o := imagegen.OutcomeChange{At: time.Unix(2, 0)}
 	r := recordOf(in)
 	for n := range int(in.amount) {
 		id := "image_" + strings.TrimPrefix(string(r.ID), "gen_") + fmt.Sprintf("%026d", n)

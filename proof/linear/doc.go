@@ -4,5 +4,5 @@
 //
 // Clients charge, settle, void, grant, revoke and read on a few accounts, by the ledger and by the
 // joint commits of the store, and porcupine looks for such an order. A call whose answer was lost may
-// take place at any time or never; one that was told ErrNotApplied must not have taken place.
+// take place at any time or never; one that was answered ErrNotApplied must not have taken place.
 package linear

@@ -99,7 +99,8 @@ func prove(t *testing.T, histories int, open func(*testing.T, *run)) {
 			}
 		})
 		if undecided > 1+runs/10 {
-			t.Fatalf("of %d histories the checker could not decide %d within %v", met.Get("histories")+undecided, undecided, patience)
+			t.Fatalf("of %d histories the checker could not decide %d within %v", met.Get("histories")+undecided,
+				undecided, patience)
 		}
 		if !passed {
 			break
@@ -142,9 +143,11 @@ func (u *run) check() porcupine.CheckResult {
 	return porcupine.CheckOperationsTimeout(books, u.applied(), patience)
 }
 
-// applied is the history without what changed nothing and told nothing.
+// applied is the history without what changed nothing and said nothing.
 func (u *run) applied() []porcupine.Operation {
-	return slices.DeleteFunc(slices.Clone(u.history), func(o porcupine.Operation) bool { return o.Output.(output).answer == notApplied })
+	return slices.DeleteFunc(slices.Clone(u.history), func(o porcupine.Operation) bool {
+		return o.Output.(output).answer == notApplied
+	})
 }
 
 // draw makes a picture of the history, and returns its file.

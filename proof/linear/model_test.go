@@ -64,7 +64,7 @@ type account struct {
 type charged struct {
 	state         chargeState
 	credits, used uint8
-	balance       uint8 // as of a finish, if there was an image: it is told again
+	balance       uint8 // as of a finish, if there was an image: it is answered again
 }
 
 type chargeState uint8
@@ -119,7 +119,7 @@ func (a account) settle(in input) (account, output) {
 	case c.state == absent:
 		return a, output{answer: unknown}
 	case c.state == ended && in.kind == finish: // the outcome that stands is the answer
-		return a, c.told()
+		return a, c.repeated()
 	case c.state == ended && c.used == in.amount:
 		return a, output{answer: done}
 	case c.state == ended, in.amount > c.credits:
@@ -134,11 +134,11 @@ func (a account) settle(in input) (account, output) {
 	if c.used > 0 {
 		c.balance = a.credits
 	}
-	return a, c.told()
+	return a, c.repeated()
 }
 
-// told is what the answer to a finish says.
-func (c charged) told() output { return output{done, c.used, c.balance} }
+// repeated is what the answer to a finish says.
+func (c charged) repeated() output { return output{done, c.used, c.balance} }
 
 func (a account) book(in input) (account, output) {
 	amount := int8(in.amount)

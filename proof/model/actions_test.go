@@ -54,7 +54,8 @@ func (w *service) repeat(t *rapid.T) {
 	case "options":
 		o.request.Options = someOptions(t)
 	case "size":
-		o.request.Size.Width, o.request.Size.Height = edge-o.request.Size.Width, edge-o.request.Size.Height // auto or not
+		// auto or not
+		o.request.Size.Width, o.request.Size.Height = edge-o.request.Size.Width, edge-o.request.Size.Height
 	}
 	w.ask(o)
 }
@@ -82,6 +83,7 @@ func (w *service) yield(c *upcall, n int) {
 		w.pictures++
 		p := pictured{bytes: picture(w.pictures)}
 		p.Width, p.Height, p.MediaType, p.CreatedAt = edge, edge, o.mediaType(), w.at(time.Now())
+		p.Provenance = o.provenance()
 		if o.call == c {
 			o.pictures = append(o.pictures, p)
 		}
@@ -114,7 +116,8 @@ func (w *service) end(t *rapid.T) {
 	fault := func(class imagegen.Class, after time.Duration) word {
 		return word{err: &imagegen.ProviderError{Class: class, RetryAfter: after}}
 	}
-	w.tell(c, pick(t, "end", word{}, fault(imagegen.ClassUnavailable, 0), fault(imagegen.ClassRateLimited, 20*time.Second),
+	w.tell(c, pick(t, "end", word{}, fault(imagegen.ClassUnavailable, 0), fault(imagegen.ClassRateLimited,
+		20*time.Second),
 		fault(imagegen.ClassUnknown, 0), fault(imagegen.ClassRefused, 0), fault(imagegen.ClassInvalid, 0),
 		fault(imagegen.ClassUnavailable, 20*time.Second), fault(imagegen.ClassRateLimited, time.Hour),
 		word{err: fmt.Errorf("no class")}, word{panic: true}))

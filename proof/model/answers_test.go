@@ -66,7 +66,8 @@ func (w *service) holder(o *order) *order {
 // inFlight is a synchronous order with the same key that waits for its turn.
 func (w *service) inFlight(o *order) *order {
 	for _, p := range w.orders {
-		if p.user == o.user && p.request.IdempotencyKey != "" && p.request.IdempotencyKey == o.request.IdempotencyKey && !p.request.Async && p.waits() {
+		if p.user == o.user && p.request.IdempotencyKey != "" && p.request.IdempotencyKey == o.request.IdempotencyKey &&
+			!p.request.Async && p.waits() {
 			return p
 		}
 	}
@@ -124,7 +125,8 @@ func sameError(want, got error) bool {
 	}
 	g, coded := errors.AsType[*imagegen.Error](got)
 	failed := w.Code == imagegen.CodeGenerationFailed
-	return coded && g.Code == w.Code && g.Generation == w.Generation && g.Replayed == w.Replayed && (!failed || g.Message == w.Message)
+	return coded && g.Code == w.Code && g.Generation == w.Generation && g.Replayed == w.Replayed &&
+		(!failed || g.Message == w.Message)
 }
 
 // answer is what an order must be answered with.
@@ -195,20 +197,20 @@ func (w *service) replay(o *order) (r imagegen.Result, err error) {
 	return r, nil
 }
 
-// adopt takes over the identifiers of images, which only the engine knows, when they are first told.
-func (w *service) adopt(told imagegen.Generation) {
+// adopt takes over the identifiers of images, which only the engine knows, when an answer first shows them.
+func (w *service) adopt(answer imagegen.Generation) {
 	w.Helper()
-	o := w.byID[told.ID]
-	if o == nil || len(o.pictures) != len(told.Images) {
+	o := w.byID[answer.ID]
+	if o == nil || len(o.pictures) != len(answer.Images) {
 		return
 	}
 	for i := range o.pictures {
 		if o.pictures[i].ID != "" {
 			continue
 		}
-		o.pictures[i].ID = told.Images[i].ID
-		if slices.ContainsFunc(o.pictures[:i], func(p pictured) bool { return p.ID == told.Images[i].ID }) {
-			w.Fatalf("two images of %s are one: %v", o.id, told.Images)
+		o.pictures[i].ID = answer.Images[i].ID
+		if slices.ContainsFunc(o.pictures[:i], func(p pictured) bool { return p.ID == answer.Images[i].ID }) {
+			w.Fatalf("two images of %s are one: %v", o.id, answer.Images)
 		}
 	}
 }

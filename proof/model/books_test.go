@@ -116,7 +116,7 @@ func (b *books) balance(u imagegen.UserID) (sum imagegen.Balance) {
 	return sum
 }
 
-// list is what a user is told of the lots.
+// list is what a user sees of the lots.
 func (b *books) list(u imagegen.UserID) (lots []imagegen.Lot) {
 	for _, l := range b.of(u) {
 		if shown := b.shown(l); shown.Remaining+shown.Held > 0 {
@@ -200,12 +200,13 @@ func (b *books) settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		p.lot.Spent += spent
 		b.giveBack(p.lot, p.took-spent)
 	}
-	b.enter(imagegen.Entry{Kind: imagegen.EntrySettle, User: c.User, Charge: id, Credits: c.Credits - c.used, Used: c.used})
+	b.enter(imagegen.Entry{Kind: imagegen.EntrySettle, User: c.User, Charge: id, Credits: c.Credits - c.used,
+		Used: c.used})
 	return nil
 }
 
 // giveBack returns credits to their lot or, within a day of its end, in a new one that lives until then.
-// What came back so once does not do so again.
+// Credits that came back this way once do not do so again.
 func (b *books) giveBack(l *imagegen.Lot, c imagegen.Credits) {
 	end := l.Expires.Add(24 * time.Hour)
 	switch {
@@ -231,31 +232,31 @@ func (b *books) open() (ids []imagegen.ChargeID) {
 	return ids
 }
 
-// adopt gives refund lots, which nobody was told of, the identifiers that the ledger made for them.
-func (b *books) adopt(t *rapid.T, u imagegen.UserID, told []imagegen.Lot) {
+// adopt gives refund lots, which no answer has shown, the identifiers that the ledger made for them.
+func (b *books) adopt(t *rapid.T, u imagegen.UserID, listed []imagegen.Lot) {
 	t.Helper()
 	shown := slices.DeleteFunc(b.of(u), func(l *imagegen.Lot) bool { return b.shown(l).Remaining+l.Held == 0 })
-	for i, l := range shown[:min(len(shown), len(told))] {
+	for i, l := range shown[:min(len(shown), len(listed))] {
 		if l.ID != "" {
 			continue
 		}
-		if slices.ContainsFunc(b.lots, func(o *imagegen.Lot) bool { return o.ID == told[i].ID }) {
-			t.Fatalf("lot %q is not the only one of that name", told[i].ID)
+		if slices.ContainsFunc(b.lots, func(o *imagegen.Lot) bool { return o.ID == listed[i].ID }) {
+			t.Fatalf("lot %q is not the only one of that name", listed[i].ID)
 		}
-		l.ID = told[i].ID
+		l.ID = listed[i].ID
 	}
 }
 
 // untie puts refund lots that came at one moment, and that nothing but their sequence orders, as the
 // ledger has them. Who watches an engine cannot tell which of two settlements at one moment was first.
-func (b *books) untie(u imagegen.UserID, told []imagegen.Lot) {
+func (b *books) untie(u imagegen.UserID, listed []imagegen.Lot) {
 	shown := slices.DeleteFunc(b.of(u), func(l *imagegen.Lot) bool { return b.shown(l).Remaining+l.Held == 0 })
-	for i, l := range shown[:min(len(shown), len(told))] {
-		if l.ID != "" || l.Granted == told[i].Granted {
+	for i, l := range shown[:min(len(shown), len(listed))] {
+		if l.ID != "" || l.Granted == listed[i].Granted {
 			continue
 		}
 		for j, other := range shown[i+1:] {
-			if other.ID == "" && other.Granted == told[i].Granted && !consumedBefore(l, other) {
+			if other.ID == "" && other.Granted == listed[i].Granted && !consumedBefore(l, other) {
 				at, from := slices.Index(b.lots, l), slices.Index(b.lots, other)
 				b.lots[at], b.lots[from] = other, l
 				shown[i], shown[i+1+j] = other, l

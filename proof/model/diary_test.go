@@ -24,7 +24,7 @@ type happening struct {
 type kind string
 
 const (
-	accepted kind = "accepted" // charged, and told to Config.Observer
+	accepted kind = "accepted" // charged, and reported to Config.Observer
 	shown    kind = "shown"    // images were made visible before the end
 	settled  kind = "settled"  // the same of its end
 	begun    kind = "begun"    // the provider was called
@@ -69,12 +69,12 @@ func inOrder(lines []happening) []happening {
 		if h.kind != begun {
 			continue
 		}
-		told := slices.IndexFunc(lines[i:], func(l happening) bool {
+		event := slices.IndexFunc(lines[i:], func(l happening) bool {
 			return l.kind == accepted && l.id == imagegen.GenerationID(h.call.Key)
 		})
-		if told > 0 {
-			late := lines[i+told]
-			lines = slices.Insert(slices.Delete(lines, i+told, i+told+1), i, late)
+		if event > 0 {
+			late := lines[i+event]
+			lines = slices.Insert(slices.Delete(lines, i+event, i+event+1), i, late)
 		}
 	}
 	return lines

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine"
-
 	"pgregory.net/rapid"
+
+	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // turnOutsideLedger has the outside ledger refuse for good to settle, or settle again.

@@ -35,7 +35,8 @@ func (w *service) accepted(h happening) {
 	switch {
 	case o == nil || o.phase != open || o.done:
 		w.Fatalf("%#v: accepted as %s, out of order", o, h.id)
-	case o.known != nil, o.replay != nil, o.crowd == crowded, !w.up, w.gate.full.Load(), w.holder(o) != nil, w.over(o), o.poor:
+	case o.known != nil, o.replay != nil, o.crowd == crowded, !w.up, w.gate.full.Load(), w.holder(o) != nil, w.over(o),
+		o.poor:
 		w.Fatalf("%#v: accepted; it was to be refused", o)
 	case w.byID[h.id] != nil:
 		w.Fatalf("%s is the name of two generations", h.id)
@@ -67,8 +68,10 @@ func (w *service) begun(h happening) {
 	default:
 		w.Fatalf("%#v: an attempt began", o)
 	}
-	if q := h.call; q.Prompt != o.request.Prompt || q.N != o.request.N || q.Size != o.request.Size || !reflect.DeepEqual(q.Options, o.options()) ||
-		len(q.References) != len(o.request.References) || (q.Mask == nil) != (o.request.Mask == nil) || !bytes.Equal(q.Job, o.job) {
+	if q := h.call; q.Prompt != o.request.Prompt || q.N != o.request.N || q.Size != o.request.Size ||
+		!reflect.DeepEqual(q.Options, o.options()) ||
+		len(q.References) != len(o.request.References) || (q.Mask == nil) != (o.request.Mask == nil) ||
+		!bytes.Equal(q.Job, o.job) {
 		w.Fatalf("the provider is asked for %+v; the order is %#v", q, o)
 	}
 	o.phase, o.call, o.pictures, o.began, o.limit = running, h.call, o.pictures[:o.shown], h.at, attemptTimeout
@@ -105,7 +108,8 @@ func (w *service) left(h happening) {
 func (w *service) shown(h happening) {
 	w.Helper()
 	o := w.byID[h.id]
-	if o == nil || w.dead || o.phase != running || len(h.images) <= o.shown || len(h.images) > len(o.pictures) || len(h.images) == o.request.N {
+	if o == nil || w.dead || o.phase != running || len(h.images) <= o.shown || len(h.images) > len(o.pictures) ||
+		len(h.images) == o.request.N {
 		w.Fatalf("%#v: %d images were shown", o, len(h.images))
 	}
 	for i, image := range h.images {

@@ -33,7 +33,8 @@ func (w *service) finish() {
 	}
 	report := w.audit(w.T)
 	if report.Generations != len(w.byID) || report.Images != len(published) {
-		w.Fatalf("the audit went over %+v; there are %d generations with %d images", report, len(w.byID), len(published))
+		w.Fatalf("the audit went over %+v; there are %d generations with %d images", report, len(w.byID),
+			len(published))
 	}
 	w.leftOver(published)
 }
@@ -46,7 +47,8 @@ func (w *service) leftOver(published map[imagegen.ImageID]bool) {
 		for _, o := range w.orders {
 			needed += o.files()
 		}
-		if images, spooled, temporary := w.files(w.T, "images"), w.files(w.T, "spool"), w.files(w.T, "tmp"); images != len(published) || spooled != needed || temporary != 0 {
+		if images, spooled, temporary := w.files(w.T, "images"), w.files(w.T, "spool"),
+			w.files(w.T, "tmp"); images != len(published) || spooled != needed || temporary != 0 {
 			w.Fatalf("%d images are published and %d references needed; there are %d files of images, %d in the spool and %d temporary ones",
 				len(published), needed, images, spooled, temporary)
 		}

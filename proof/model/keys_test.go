@@ -22,7 +22,8 @@ func (w *service) mint(t *rapid.T) {
 	}
 	for _, u := range users[:2] {
 		limit := pick[imagegen.Credits](t, "limit", 12, 40, 3)
-		raw, _, err := w.Accounts().MintLimitedKey(w.Context(), u, "limited", time.Time{}, imagegen.KeyLimits{Credits: limit})
+		raw, _, err := w.Accounts().MintLimitedKey(w.Context(), u, "limited", time.Time{},
+			imagegen.KeyLimits{Credits: limit})
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -43,7 +44,8 @@ func (w *service) client(o *order) imagegen.Service {
 	return s
 }
 
-// over reports whether an order that is not accepted asks for more than its key may spend: what others have back counts not.
+// over reports whether an order that is not accepted asks for more than its key may spend: what others have back counts
+// not.
 func (w *service) over(o *order) bool {
 	return o.limited && w.spent(o.user)+o.charge().Credits > w.keys[o.user].limit
 }

@@ -35,7 +35,7 @@ func account(t *rapid.T, copies int) []*storeHandle {
 	return handles
 }
 
-// standing is all that a user is told of an account.
+// standing is all that a user sees of an account.
 type standing struct {
 	Balance imagegen.Balance
 	Lots    []imagegen.Lot
@@ -93,7 +93,7 @@ func TestLawOfRefund(t *testing.T) {
 	})
 }
 
-// Whatever is done again changes nothing, be it at once or after all else.
+// A repeated operation changes nothing, be it repeated at once or in the end.
 func TestLawOfRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
@@ -101,7 +101,10 @@ func TestLawOfRepetition(t *testing.T) {
 			charged, used := amounts(t, h)
 			ctx := context.Background()
 			operations := []func() error{
-				func() error { _, err := h.Grant(ctx, imagegen.Grant{User: "alice", Credits: 5, Ref: "g"}); return err },
+				func() error {
+					_, err := h.Grant(ctx, imagegen.Grant{User: "alice", Credits: 5, Ref: "g"})
+					return err
+				},
 				func() error {
 					_, err := h.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 3, Ref: "r"})
 					return err
@@ -154,7 +157,8 @@ func TestLawOfConsumption(t *testing.T) {
 }
 
 // inOrder checks that credits came from the first lots in order, and from each all before the next.
-func (h *storeHandle) inOrder(t *rapid.T, before []imagegen.Lot, gone func(imagegen.Lot) imagegen.Credits, sum imagegen.Credits) {
+func (h *storeHandle) inOrder(t *rapid.T, before []imagegen.Lot, gone func(imagegen.Lot) imagegen.Credits,
+	sum imagegen.Credits) {
 	t.Helper()
 	now := map[string]imagegen.Lot{}
 	for _, l := range h.standing(t).Lots {

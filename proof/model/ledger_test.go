@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
 
-// Whatever is done in whatever order, the ledger answers as the books do, and both stand alike.
+// After any operations in any order, the ledger answers as the books do, and both are equal.
 func TestLedger(t *testing.T) {
 	for name, open := range storages {
 		t.Run(name, func(t *testing.T) {
@@ -27,7 +27,9 @@ func TestLedger(t *testing.T) {
 
 func TestLedgerOnPostgres(t *testing.T) {
 	open := onPostgres(postgrestest.Start(t))
-	proveOnPostgres(t, "model-ledger-postgres", func(t *rapid.T, met *figures.Figures) { newLedgerRun(t, open, met).run() })
+	proveOnPostgres(t, "model-ledger-postgres", func(t *rapid.T, met *figures.Figures) {
+		newLedgerRun(t, open, met).run()
+	})
 }
 
 var users = []imagegen.UserID{"alice", "bob", "bobby"}
@@ -74,7 +76,8 @@ func (w *ledgerRun) run() {
 		w.samePage(u, 0, 1000)
 	}
 	report := w.audit(w.T)
-	if report.Entries != len(w.books.journal) || report.Lots != len(w.books.lots) || report.Charges != len(w.books.charges) {
+	if report.Entries != len(w.books.journal) || report.Lots != len(w.books.lots) ||
+		report.Charges != len(w.books.charges) {
 		w.Fatalf("the audit went over %+v; there are %d entries, %d lots and %d charges", report,
 			len(w.books.journal), len(w.books.lots), len(w.books.charges))
 	}
@@ -126,7 +129,8 @@ func (w *ledgerRun) samePage(u imagegen.UserID, before uint64, limit int) {
 }
 
 func (w *ledgerRun) sleep(t *rapid.T) {
-	time.Sleep(pick(t, "sleep", time.Second, 40*time.Second, 10*time.Minute, time.Hour, 3*time.Hour, time.Minute, time.Millisecond))
+	time.Sleep(pick(t, "sleep", time.Second, 40*time.Second, 10*time.Minute, time.Hour, 3*time.Hour, time.Minute,
+		time.Millisecond))
 	synctest.Wait() // the upkeep may be due at this very moment
 	w.books.catchUp(time.Now())
 }
@@ -134,8 +138,8 @@ func (w *ledgerRun) sleep(t *rapid.T) {
 // jump moves the wall clock: back, ahead, and ahead so far that it is not believed.
 func (w *ledgerRun) jump(t *rapid.T) {
 	w.books.look(time.Now())
-	w.books.clock.jump(pick(t, "jump", time.Hour, -time.Minute, 5*time.Hour, -2*time.Hour, 40*time.Hour, 20*time.Hour, -41*time.Hour,
-		-20*time.Minute, 25*time.Hour, -25*time.Hour))
+	w.books.clock.jump(pick(t, "jump", time.Hour, -time.Minute, 5*time.Hour, -2*time.Hour, 40*time.Hour, 20*time.Hour,
+		-41*time.Hour, -20*time.Minute, 25*time.Hour, -25*time.Hour))
 	w.Now() // the next leap counts from here
 	w.books.look(time.Now())
 }
@@ -154,7 +158,7 @@ func (w *ledgerRun) confirm(*rapid.T) {
 	w.books.confirmClock()
 }
 
-// compare holds what everybody is told against the books.
+// compare holds all answers against the books.
 func (w *ledgerRun) compare(t *rapid.T) {
 	t.Helper()
 	w.met.Add("steps", 1)
@@ -174,6 +178,7 @@ func (w *ledgerRun) compare(t *rapid.T) {
 		}
 	}
 	if _, doubt := w.ClockInDoubt(); doubt != w.books.doubt || !w.Now().Equal(w.books.now) {
-		t.Fatalf("the clock is in doubt: %t, and tells %v; want %t, %v, wall %v", doubt, w.Now(), w.books.doubt, w.books.now, w.now())
+		t.Fatalf("the clock is in doubt: %t, and tells %v; want %t, %v, wall %v", doubt, w.Now(), w.books.doubt,
+			w.books.now, w.now())
 	}
 }

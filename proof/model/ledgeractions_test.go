@@ -21,22 +21,23 @@ func (w *ledgerRun) grant(t *rapid.T) {
 		Priority: pick(t, "priority", 0, 1, 50, 51, 101),
 		Ref:      pick(t, "ref", "", "", "", "", "", "", "", "", "a", "b", "c"),
 	}
-	if lives := pick(t, "lives", 0, 5*time.Hour, 30*time.Hour, time.Hour, 2*time.Hour, 100*time.Hour, 0, 0, -time.Hour); lives != 0 {
+	if lives := pick(t, "lives", 0, 5*time.Hour, 30*time.Hour, time.Hour, 2*time.Hour, 100*time.Hour, 0, 0,
+		-time.Hour); lives != 0 {
 		w.books.look(time.Now())
 		g.Expires = w.books.now.Truncate(time.Hour).Add(lives) // so that some expire together
 	}
-	var told imagegen.Lot
+	var lot imagegen.Lot
 	w.do(fmt.Sprintf("%+v", g), func() (any, error) {
 		granted, err := w.Grant(w.Context(), g)
-		told = granted.Lot
-		return told, err
+		lot = granted.Lot
+		return lot, err
 	}, func() (any, error) {
 		l, err := w.books.grant(g)
 		if err != nil {
 			return nil, err
 		}
 		if l.ID == "" {
-			l.ID = told.ID
+			l.ID = lot.ID
 		}
 		return w.books.shown(l), nil
 	})
@@ -78,7 +79,9 @@ func (w *ledgerRun) settle(t *rapid.T) {
 	if c != nil {
 		used = pick(t, "part", c.Credits, 0, c.Credits/2, used, c.used, c.Credits+1)
 	}
-	changed := w.do(fmt.Sprintf("settle %s to %d", id, used), func() (any, error) { return nil, w.Settle(w.Context(), id, used) },
+	changed := w.do(fmt.Sprintf("settle %s to %d", id, used), func() (any, error) {
+		return nil, w.Settle(w.Context(), id, used)
+	},
 		func() (any, error) { return nil, w.books.settle(id, used) })
 	switch {
 	case !changed || c == nil:
@@ -98,7 +101,7 @@ func (w *ledgerRun) revoke(t *rapid.T) {
 		Ref:     pick(t, "ref", "", "", "", "", "", "", "", "a", "b", "c"),
 	}
 	if len(w.books.lots) > 0 && pick(t, "one lot", false, true) {
-		r.Lot = pick(t, "lot", w.books.lots...).ID // of anybody's, and not every one can be had
+		r.Lot = pick(t, "lot", w.books.lots...).ID // of any user, and not every one can be revoked
 	} else if pick(t, "no lot", false, false, true) {
 		r.Lot = "lot_7_9"
 	}

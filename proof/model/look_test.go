@@ -45,7 +45,7 @@ func (w *service) openImages(o *order) {
 	w.Helper()
 	for i, p := range o.pictures {
 		if p.ID == "" {
-			continue // not told yet
+			continue // not known yet
 		}
 		f, err := w.Engine.OpenImage(w.Context(), p.ID)
 		if o.phase == erased || o.phase != ended && i >= o.shown {

@@ -61,9 +61,11 @@ func prove(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
 	hold(t, name, 0.05, run)
 }
 
-// proveOnPostgres has fewer runs, and so asks for a smaller share of each outcome. It is not parallel, for rapid's flags hold for all tests.
+// proveOnPostgres has fewer runs, and so asks for a smaller share of each outcome. It is not parallel, for rapid's
+// flags hold for all tests.
 func proveOnPostgres(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
-	for flagged, value := range map[string]int{"rapid.checks": figures.Runs(postgresRuns), "rapid.steps": postgresSteps} {
+	for flagged, value := range map[string]int{"rapid.checks": figures.Runs(postgresRuns),
+		"rapid.steps": postgresSteps} {
 		f := flag.Lookup(flagged).Value
 		former := f.String()
 		defer func() { _ = f.Set(former) }()

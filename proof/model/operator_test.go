@@ -41,8 +41,9 @@ func (w *service) sleep(t *rapid.T) {
 // jump moves the wall clock. No lease ends by it, and nothing waits longer or shorter.
 func (w *service) jump(t *rapid.T) {
 	w.books.look(time.Now())
-	w.books.clock.jump(pick(t, "jump", time.Hour, 5*time.Second, 3*time.Hour, 25*time.Hour, -25*time.Hour, -2*time.Hour, 12*time.Hour))
-	w.Now() // the next leap counts from here
+	w.books.clock.jump(pick(t, "jump", time.Hour, 5*time.Second, 3*time.Hour, 25*time.Hour, -25*time.Hour, -2*time.Hour,
+		12*time.Hour))
+	w.storeHandle.Now() // the next leap counts from here
 	w.books.look(time.Now())
 }
 

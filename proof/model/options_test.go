@@ -15,7 +15,7 @@ import (
 // maxSeed is the highest seed that the upstream takes.
 const maxSeed = 1000
 
-// someOptions are what an order asks for beyond its images. Some of it cannot be had.
+// someOptions are what an order asks for beyond its images. The provider refuses some of it.
 func someOptions(t *rapid.T) imagegen.Options {
 	return pick(t, "options", imagegen.Options{}, imagegen.Options{}, imagegen.Options{},
 		imagegen.Options{Format: imagegen.FormatPNG, Seed: new(int64(7))},
@@ -60,11 +60,13 @@ func (o *order) files() (n int) {
 	return n + len(o.request.References)
 }
 
-// impossible reports whether an order asks for what cannot be had.
+// impossible reports whether an order asks for what the provider refuses.
 func (o *order) impossible() bool {
 	q := o.request.Options
-	return o.request.N > imagegen.MaxImages || q.Format == imagegen.FormatWebP || q.Background == imagegen.BackgroundTransparent ||
-		q.Compression != nil && q.Format != imagegen.FormatJPEG || q.Seed != nil && *q.Seed+int64(o.request.N)-1 > maxSeed ||
+	return o.request.N > imagegen.MaxImages || q.Format == imagegen.FormatWebP ||
+		q.Background == imagegen.BackgroundTransparent ||
+		q.Compression != nil && q.Format != imagegen.FormatJPEG || q.Seed != nil &&
+		*q.Seed+int64(o.request.N)-1 > maxSeed ||
 		o.request.Mask != nil && len(o.request.References) == 0
 }
 
@@ -83,4 +85,12 @@ func (o *order) mediaType() string {
 		return "image/jpeg"
 	}
 	return "image/png" // as the upstream makes them
+}
+
+// provenance is what answers say of them.
+func (o *order) provenance() imagegen.Provenance {
+	if o.mediaType() == "image/jpeg" {
+		return imagegen.ProvenanceRewritten
+	}
+	return imagegen.ProvenanceNone
 }

@@ -44,7 +44,7 @@ type order struct {
 	failure    imagegen.Class
 	forgotten  bool              // what it left: its prompt, or the hash of its key
 	old        time.Time         // real; since then it is old enough for that, and a process is there to do it
-	balance    *imagegen.Balance // told by a synchronous success
+	balance    *imagegen.Balance // in the answer of a synchronous success
 	cancelling bool              // its owner asked for that
 	disputed   bool              // its charge is open, for an operator to resolve
 	refunded   bool              // which one did, and gave everything back
@@ -84,14 +84,16 @@ func (o *order) GoString() string {
 		return "no order"
 	}
 	return fmt.Sprintf("%s of %s (%d %s, %+v, %d references, mask: %t, async: %t, key %q, limited: %t), %s %s with %d images, %d tries, job %q, due %v",
-		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Options, len(o.request.References), o.request.Mask != nil, o.request.Async, o.request.IdempotencyKey, o.limited,
-		o.id, o.phase, len(o.pictures), o.tries, o.job, o.notBefore)
+		o.request.Prompt, o.user, o.request.N, o.request.Model, o.request.Options, len(o.request.References),
+		o.request.Mask != nil, o.request.Async, o.request.IdempotencyKey, o.limited, o.id, o.phase, len(o.pictures),
+		o.tries, o.job, o.notBefore)
 }
 
 func (o *order) price() imagegen.Credits { return prices[o.request.Model] }
 
 func (o *order) charge() imagegen.Charge {
-	return imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.user, Credits: o.price() * imagegen.Credits(o.request.N)}
+	return imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.user,
+		Credits: o.price() * imagegen.Credits(o.request.N)}
 }
 
 func (o *order) used() imagegen.Credits {
@@ -109,7 +111,8 @@ func (o *order) accepted() bool { return o.phase != open }
 // same reports whether two orders ask for the same.
 func (o *order) same(p *order) bool {
 	a, b := o.request, p.request
-	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async && reflect.DeepEqual(o.options(), p.options()) &&
+	return a.Model == b.Model && a.Prompt == b.Prompt && a.N == b.N && a.Size == b.Size && a.Async == b.Async &&
+		reflect.DeepEqual(o.options(), p.options()) &&
 		len(a.References) == len(b.References) && (a.Mask == nil) == (b.Mask == nil)
 }
 
@@ -162,30 +165,40 @@ func (o *order) view() imagegen.Generation {
 
 // acceptedView is the generation as it stands in the answer to an asynchronous call.
 func (o *order) acceptedView() imagegen.Generation {
-	g := imagegen.Generation{ID: o.id, Status: imagegen.StatusQueued, Model: o.request.Model, Prompt: o.request.Prompt, N: o.request.N,
-		Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto, Tier: imagegen.Tier1K, Options: o.options(),
-		ReferenceCount: len(o.request.References), Masked: o.request.Mask != nil,
-		CreatedAt: o.created, CreditsRequested: o.charge().Credits}
+	g := imagegen.Generation{ID: o.id, Status: imagegen.StatusQueued, Model: o.request.Model, Prompt: o.request.Prompt,
+		N: o.request.N, Size: o.request.Size, Quality: imagegen.QualityAuto, Ratio: imagegen.RatioAuto,
+		Tier: imagegen.Tier1K, Effort: imagegen.QualityAuto, Options: o.options(),
+		ReferenceCount: len(o.request.References),
+		Masked:         o.request.Mask != nil, CreatedAt: o.created, CreditsRequested: o.charge().Credits}
 	if !o.request.Size.Auto() {
 		g.Ratio = "1:1"
 	}
 	return g
 }
 
-const refusedByPolicy = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+const (
+	refusedByPolicy = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	cannotBeMade    = "the provider cannot make these images as they are asked for; the credits were returned; change the request"
+	cannotBeUsed    = "the provider cannot be used until the operator of the service has mended it; the credits were returned"
+)
 
 func (o *order) failed() *imagegen.Error {
-	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message, Generation: o.id, Lasting: o.failure.RequestAtFault()}
-	if o.failure == imagegen.ClassRefused {
+	e := &imagegen.Error{Code: imagegen.CodeGenerationFailed, Message: imagegen.ErrGenerationFailed.Message,
+		Generation: o.id, Lasting: o.failure.RequestAtFault()}
+	switch o.failure {
+	case imagegen.ClassRefused:
 		e.Message = refusedByPolicy
-	}
-	if o.failure == imagegen.ClassCancelled {
+	case imagegen.ClassInvalid:
+		e.Message = cannotBeMade
+	case imagegen.ClassUnusable:
+		e.Message = cannotBeUsed
+	case imagegen.ClassCancelled:
 		e.Code, e.Message = imagegen.CodeCancelled, imagegen.ErrCancelled.Message
 	}
 	return e
 }
 
-// answer is what a caller is to be told of a synchronous generation that has ended.
+// answer is the right answer about a synchronous generation that has ended.
 func (o *order) answer() (imagegen.Result, error) {
 	if len(o.pictures) == 0 {
 		return imagegen.Result{}, o.failed()

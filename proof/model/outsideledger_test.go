@@ -17,7 +17,7 @@ type outsideLedger struct {
 }
 
 // errLedgerClosed is what an outside ledger says that is closed.
-var errLedgerClosed = imagegen.RefuseCharge("the ledger is closed")
+var errLedgerClosed = imagegen.ChargeRefused("the ledger is closed")
 
 // slip is a charge; the zero Charge if it was settled before it was made.
 type slip struct {

@@ -10,10 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"pgregory.net/rapid"
 )
 
 // process is an engine between its start and its end, with all that it reaches the storage by.
@@ -35,7 +35,7 @@ const (
 	attemptTimeout = 2 * time.Minute
 	lease          = 30 * time.Second
 	maxAge         = 24 * time.Hour
-	kept           = imagegen.ReservationTime // prompts of what failed, too
+	kept           = imagegen.IdempotencyKeyLifetime // prompts of what failed, too
 )
 
 var backoff = []time.Duration{time.Second, 5 * time.Second}
@@ -47,15 +47,18 @@ type asking struct{} // key of the order in a context
 
 func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d *diary) *process {
 	g := &gate{database: db, shelf: shelf, diary: d}
-	cfg := engine.Config{Store: g, Ledger: ledger, Images: g, Spool: db, MaxWaiting: -1, // a repetition is told at once what it repeats
-		Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait, AttemptTimeout: attemptTimeout, Backoff: backoff,
-		Lease: lease, MaxAge: maxAge, KeepFailedPrompts: kept}
+	// a repetition is answered at once with what it repeats
+	cfg := engine.Config{Store: g, Ledger: ledger, Images: g, Spool: db, Repeats: engine.Repeats{MaxWaiting: -1},
+		Limits:    engine.Limits{Concurrency: concurrency, MaxQueued: maxQueued, SlotWait: slotWait},
+		Attempts:  engine.Attempts{Timeout: attemptTimeout, Backoff: backoff, Lease: lease, MaxAge: maxAge},
+		Retention: engine.Retention{FailedPrompts: kept}}
 	for _, name := range []string{"plain", "dear"} {
 		cfg.Models = append(cfg.Models, engine.Model{ID: name, Provider: upstream{d}, MaxConcurrent: concurrency,
 			Credits: map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: prices[name]}})
 	}
 	cfg.Observer = imagegen.ObserverFunc(func(ctx context.Context, e imagegen.Event) {
-		h := happening{kind: settled, id: e.Generation.ID, failed: e.Kind == imagegen.EventFailed || e.Kind == imagegen.EventCancelled}
+		h := happening{kind: settled, id: e.Generation.ID, failed: e.Kind == imagegen.EventFailed ||
+			e.Kind == imagegen.EventCancelled}
 		if e.Kind == imagegen.EventAccepted {
 			h.kind = accepted
 			h.order, _ = ctx.Value(asking{}).(*order)
@@ -64,7 +67,7 @@ func newProcess(t *rapid.T, db database, ledger imagegen.Ledger, shelf *shelf, d
 	})
 	e, err := engine.New(cfg)
 	if err == nil {
-		err = e.Start(t.Context())
+		err = e.Start()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -137,13 +140,13 @@ func (g *gate) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) 
 		return imagegen.Record{}, err
 	}
 	r, err := g.database.Update(ctx, f, c)
-	if _, shows := c.(imagegen.Show); shows && err == nil {
+	if _, shows := c.(imagegen.ShowChange); shows && err == nil {
 		g.diary.write(happening{kind: shown, id: f.ID, images: slices.Clone(r.Images)})
 	}
 	return r, err
 }
 
-func (g *gate) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+func (g *gate) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.OutcomeChange) (imagegen.Record, error) {
 	if err := g.shut(false); err != nil {
 		return imagegen.Record{}, err
 	}
@@ -155,6 +158,14 @@ func (g *gate) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record,
 		return nil, 0, err
 	}
 	return g.database.Claim(ctx, d)
+}
+
+func (g *gate) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	if err := g.shut(false); err != nil {
+		return nil, err
+	}
+	return g.database.ClaimAged(ctx, age, n, lease)
 }
 
 func (g *gate) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
@@ -179,7 +190,8 @@ func (g *gate) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader) e
 	return g.database.PutImage(ctx, k, r)
 }
 
-func (g *gate) RemoveImages(ctx context.Context, id imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+func (g *gate) RemoveImages(ctx context.Context, id imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
 	if err := g.shut(false); err != nil {
 		return err
 	}

@@ -65,8 +65,8 @@ type holder struct {
 }
 
 func newService(t *rapid.T, s setup, met *figures.Figures) *service {
-	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{}, met: met,
-		byID: map[imagegen.GenerationID]*order{}, holders: map[holder][]*order{}}
+	w := &service{T: t, books: newBooks(), shelf: &shelf{images: map[imagegen.ImageKey]bool{}}, diary: &diary{},
+		met: met, byID: map[imagegen.GenerationID]*order{}, holders: map[holder][]*order{}}
 	w.storeHandle = s.open(t, w.wall)
 	if s.outside {
 		w.books.outside = true
@@ -171,7 +171,9 @@ func (w *service) refundedFirst(lines []happening) happening {
 		w.Fatal(err)
 	}
 	place := func(k imagegen.EntryKind, id imagegen.GenerationID) int {
-		return slices.IndexFunc(journal, func(e imagegen.Entry) bool { return e.Kind == k && e.Charge == imagegen.ChargeID(id) })
+		return slices.IndexFunc(journal, func(e imagegen.Entry) bool {
+			return e.Kind == k && e.Charge == imagegen.ChargeID(id)
+		})
 	}
 	charged := place(imagegen.EntryCharge, first.id)
 	for i, h := range lines {

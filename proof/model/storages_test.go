@@ -46,7 +46,9 @@ func inMemory(_ *rapid.T, now func() time.Time) *storeHandle {
 
 func onDisk(t *rapid.T, now func() time.Time) *storeHandle {
 	dir := scratch(t)
-	h := &storeHandle{now: now, dir: dir, again: func() (database, error) { return storage.Open(dir, &storage.Options{Now: now}) }}
+	h := &storeHandle{now: now, dir: dir, again: func() (database, error) {
+		return storage.Open(dir, &storage.Options{Now: now})
+	}}
 	h.open(t)
 	t.Cleanup(func() { h.close(t) })
 	return h

@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// upstream is a provider that does nothing of its own accord: each call waits for what it is told.
+// upstream is a provider that does nothing of its own accord: each call waits for orders.
 type upstream struct{ diary *diary }
 
 var _ imagegen.Provider = upstream{}
@@ -32,7 +32,7 @@ type upcall struct {
 // GoString is what is seen of a call in messages.
 func (c *upcall) GoString() string { return "call for " + c.Prompt }
 
-// word is what a call is told: to yield bytes, to save a job, or to end.
+// word is an order to a call: to yield bytes, to save a job, or to end.
 type word struct {
 	image []byte
 	job   *[]byte
@@ -40,7 +40,7 @@ type word struct {
 	panic bool
 }
 
-func (upstream) Name() string { return "told" }
+func (upstream) Name() string { return "obedient" }
 
 func (upstream) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxSeed: maxSeed, MaxReferences: 1, Mask: true}
@@ -58,7 +58,7 @@ func (u upstream) Generate(ctx context.Context, r imagegen.ProviderRequest) iter
 	}
 }
 
-// obey returns when the call is told to end, nobody wants more images, or the attempt is over.
+// obey returns when the call is ordered to end, nobody wants more images, or the attempt is over.
 func (c *upcall) obey(ctx context.Context, yield func(imagegen.ProviderImage, error) bool) error {
 	for {
 		select {
@@ -77,7 +77,7 @@ func (c *upcall) obey(ctx context.Context, yield func(imagegen.ProviderImage, er
 					return err
 				}
 			case w.panic:
-				panic("told to")
+				panic("as ordered")
 			default:
 				return w.err
 			}

@@ -41,11 +41,13 @@ func (w *service) sameList(u imagegen.UserID, q imagegen.Query) {
 	}
 	for i, o := range want.orders[:min(len(want.orders), len(page.Generations))] {
 		if v := o.view(); !reflect.DeepEqual(v, page.Generations[i]) {
-			w.Fatalf("generation %d of %s, %s: %s", i, u, o.phase, cmp.Diff(v, page.Generations[i], cmpopts.EquateErrors()))
+			w.Fatalf("generation %d of %s, %s: %s", i, u, o.phase, cmp.Diff(v, page.Generations[i],
+				cmpopts.EquateErrors()))
 		}
 	}
 	if len(page.Generations) != len(want.orders) || page.Next != want.next {
-		w.Fatalf("%s has %d generations, then %q; want %d, then %q", u, len(page.Generations), page.Next, len(want.orders), want.next)
+		w.Fatalf("%s has %d generations, then %q; want %d, then %q", u, len(page.Generations), page.Next,
+			len(want.orders), want.next)
 	}
 }
 

@@ -10,25 +10,29 @@ import (
 	"strings"
 )
 
-// module is a copy of this module, in which defects are planted.
-type module struct {
+// source is a copy of the source tree, with every module of its workspace, in which defects are planted.
+type source struct {
 	dir   string
 	temp  string          // for what the tests leave
 	sound map[catcher]end // of the tests, before anything was planted
 }
 
-// copyModule copies the module around the working directory, without its history.
-func copyModule(ctx context.Context) (*module, error) {
-	gomod, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+// copySource copies the tree around the working directory, without its history: what lies beside go.work.
+func copySource(ctx context.Context) (*source, error) {
+	out, err := exec.CommandContext(ctx, "go", "env", "GOWORK").Output()
 	if err != nil {
 		return nil, err
+	}
+	gowork := strings.TrimSpace(string(out))
+	if !filepath.IsAbs(gowork) { // "", or "off"
+		return nil, errors.New("there is no go.work here; run this in the source tree, without GOWORK=off")
 	}
 	dir, err := os.MkdirTemp("", "imagegend-mutants-")
 	if err != nil {
 		return nil, err
 	}
-	c := &module{filepath.Join(dir, "module"), filepath.Join(dir, "tmp"), map[catcher]end{}}
-	err = errors.Join(os.Mkdir(c.temp, 0o700), c.fill(filepath.Dir(strings.TrimSpace(string(gomod)))))
+	c := &source{filepath.Join(dir, "source"), filepath.Join(dir, "tmp"), map[catcher]end{}}
+	err = errors.Join(os.Mkdir(c.temp, 0o700), c.copyTree(filepath.Dir(gowork)))
 	if err != nil {
 		c.remove()
 		return nil, err
@@ -36,7 +40,7 @@ func copyModule(ctx context.Context) (*module, error) {
 	return c, nil
 }
 
-func (c *module) fill(from string) error {
+func (c *source) copyTree(from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -66,10 +70,10 @@ func (c *module) fill(from string) error {
 	})
 }
 
-func (c *module) remove() { _ = os.RemoveAll(filepath.Dir(c.dir)) }
+func (c *source) remove() { _ = os.RemoveAll(filepath.Dir(c.dir)) }
 
 // plant changes the code, and returns how to change it back.
-func (c *module) plant(m mutant) (restore func() error, err error) {
+func (c *source) plant(m mutant) (restore func() error, err error) {
 	path := filepath.Join(c.dir, m.file)
 	sound, err := os.ReadFile(path)
 	if err != nil {

@@ -33,7 +33,9 @@ func declared(src []byte, name string) (declaration, error) {
 			}
 		case *ast.GenDecl:
 			for _, s := range decl.Specs {
-				if v, ok := s.(*ast.ValueSpec); ok && slices.ContainsFunc(v.Names, func(n *ast.Ident) bool { return n.Name == name }) {
+				if v, ok := s.(*ast.ValueSpec); ok && slices.ContainsFunc(v.Names, func(n *ast.Ident) bool {
+					return n.Name == name
+				}) {
 					d.node = v
 					return d, nil
 				}

@@ -95,8 +95,8 @@ func both(a, b edit) edit {
 	}
 }
 
-// apply makes the changes in a file.
-func apply(src []byte, changes []splice) ([]byte, error) {
+// applySplices makes the changes in a file.
+func applySplices(src []byte, changes []splice) ([]byte, error) {
 	slices.SortStableFunc(changes, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	var out []byte
 	done := 0

@@ -1,13 +1,14 @@
 package main
 
-// What an API key may be used for, and what is told of its use.
+// What an API key may be used for, and what is shown of its use.
 var ofLimits = []mutant{
-	{name: "limit-outside-transaction", breaks: "of calls at once with a key no more are accepted than its limits allow",
-		file: "imagegen/storage/memory/store.go", in: "store.CreateCharged",
-		edit: both(
-			before(`return s.write($*_)`, `use, _ := s.books.KeyUse(ctx, r.User, r.KeyID); time.Sleep(5 * time.Millisecond)`),
+	{name: "limit-outside-transaction",
+		breaks: "of calls at once with a key no more are accepted than its limits allow",
+		file:   "imagegen/storage/memory/store.go", in: "store.CreateCharged", edit: both(
+			before(`return s.writeRecord($*_)`,
+				`use, _ := s.books.KeyUse(ctx, r.User, r.KeyID); time.Sleep(5 * time.Millisecond)`),
 			replace(`if err := rules.Charge(lookup{s}, $books, to); err != nil { $*refuse }`,
-				`if err := s.keys[r.KeyID].Exceeds(use, to.Charge().Credits); err != nil { $*refuse }
+				`if err := s.keys[r.KeyID].CheckLimits(use, to.Charge().Credits); err != nil { $*refuse }
 				if err := $books.Charge(to.Charge(), imagegen.Key{}); err != nil { $*refuse }`),
 		),
 		catcher: by(memory, "TestJoint")},

@@ -1,5 +1,5 @@
 // Mutants shows that the tests catch what they are there for: it plants one defect after the other
-// in a copy of this module, and demands that a named test fails.
+// in a copy of the source tree, and demands that a named test fails.
 //
 //	go run ./proof/mutants              all of them
 //	go run ./proof/mutants -only fsync  those whose name matches
@@ -40,7 +40,7 @@ func run(ctx context.Context, only string) error {
 	if len(chosen) == 0 {
 		return fmt.Errorf("no mutant is called %q", only)
 	}
-	c, err := copyModule(ctx)
+	c, err := copySource(ctx)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (m mutant) plant(src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", m.file, m.in, err)
 	}
-	mutated, err := apply(src, changes)
+	mutated, err := applySplices(src, changes)
 	if err != nil {
 		return nil, fmt.Errorf("%s, %s: %w", m.file, m.in, err)
 	}
@@ -35,7 +35,7 @@ func (m mutant) plant(src []byte) ([]byte, error) {
 	return mutated, err
 }
 
-// catcher is a test, as go test is told of it, and how many runs of a proof are enough; 0: its own.
+// catcher is a test, as go test names it, and how many runs of a proof are enough; 0: its own.
 type catcher struct {
 	pkg  string
 	run  string
@@ -56,9 +56,12 @@ const (
 	tables  = "./imagegen/storage/internal/tables"
 	service = "./imagegen/httpapi"
 
+	compatible = "./imagegen/httpapi/openai"
+
 	conformance = "./cmd/imagegend/conformance"
 	survival    = "./cmd/imagegend/survival"
 
+	pictures = "./imagegen/internal/picture"
 	upstream = "./imagegen/provider/internal/upstream"
 	turns    = "./imagegen/engine/internal/schedule"
 	bounds   = "./imagegen/engine/internal/bound"
@@ -74,5 +77,6 @@ const (
 func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
-	return slices.Concat(ofDurability, ofBooks, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn, ofNodes)
+	return slices.Concat(ofDurability, ofBooks, ofPrices, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn,
+		ofNodes, ofAges, ofSurvivors)
 }

@@ -36,7 +36,7 @@ func parsePattern(source string) (pattern, error) {
 	if x, err := parser.ParseExpr("func() { switch {\n" + text + "\n} }"); err == nil {
 		return nodes(x.(*ast.FuncLit).Body.List[0].(*ast.SwitchStmt).Body.List), nil
 	}
-	return nil, fmt.Errorf("%q is no expression, element, statement or case", source)
+	return nil, fmt.Errorf("%q is not an expression, element, statement or case", source)
 }
 
 func nodes[T ast.Node](of []T) (all pattern) {

@@ -5,18 +5,18 @@ const (
 	consoles = "./imagegen/console"
 )
 
-// Whoever does something is on record for it.
+// Everybody who does something is on record for it.
 var ofTrail = []mutant{
 	{name: "act-without-its-row", breaks: "an act and its row share one transaction",
 		file: "imagegen/storage/internal/trail/trail.go", in: "ActIn",
 		edit:    replace(`return note(tx, row(account.TrailDone))`, `_ = note(tx, row(account.TrailDone)); return nil`),
 		catcher: by(trails, "TestNoActWithoutItsRow")},
 	{name: "trail-chain-unchecked", breaks: "an audit notices a row that was changed or taken out",
-		file: "imagegen/storage/internal/trail/check.go", in: "Check",
+		file: "imagegen/storage/internal/trail/check.go", in: "Audit",
 		edit:    never(`hash != kv.Chained($*_)`),
 		catcher: by(trails, "TestCheck")},
 	{name: "trail-end-unchecked", breaks: "an audit notices that the newest rows are gone",
-		file: "imagegen/storage/internal/trail/check.go", in: "Check",
+		file: "imagegen/storage/internal/trail/check.go", in: "Audit",
 		edit:    never(`head != last`),
 		catcher: by(trails, "TestCheck")},
 	{name: "guesses-fill-the-disk", breaks: "sign-ins that fail leave a bounded number of rows a minute",
@@ -24,15 +24,15 @@ var ofTrail = []mutant{
 		edit:    never(`len(f.counts) >= maxOrigins`),
 		catcher: by(memory, "TestTrail")},
 	{name: "password-typed-as-a-name", breaks: "the trail holds no secrets",
-		file: "imagegen/console/actor.go", in: "page.signInFailed",
+		file: "imagegen/console/internal/frame/trail.go", in: "Page.CountFailedSignIn",
 		edit:    replace(`t.SignInFailed(ctx, u.ID, from)`, `t.SignInFailed(ctx, u.ID+imagegen.UserID(name), from)`),
 		catcher: by(consoles, "TestFailedSignInsInTheTrail")},
 	{name: "nobody-acts-in-the-console", breaks: "a row says who acted, and from where",
-		file: "imagegen/console/page.go", in: "page.serve",
-		edit:    replace(`p.act(p.person.User)`, `_ = p.act`),
+		file: "imagegen/console/internal/frame/page.go", in: "Page.admitAndHandle",
+		edit:    replace(`p.SetActor(p.Person.User)`, `_ = p.SetActor`),
 		catcher: by(consoles, "TestEveryDeedLeavesItsRow")},
 	{name: "view-without-its-row", breaks: "what an operator looks at is on record",
-		file: "imagegen/console/usergenerations.go", in: "Console.userGenerations",
-		edit:    replace(`p.viewed(u)`, `error(nil)`),
+		file: "imagegen/console/internal/operator/generations.go", in: "Generations",
+		edit:    replace(`p.RecordView(u)`, `error(nil)`),
 		catcher: by(consoles, "TestEveryDeedLeavesItsRow")},
 }

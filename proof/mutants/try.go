@@ -29,7 +29,7 @@ type end struct {
 }
 
 // try plants a mutant, runs its test and takes it out again.
-func (c *module) try(ctx context.Context, m mutant) end {
+func (c *source) try(ctx context.Context, m mutant) end {
 	if e := c.baseline(ctx, m.catcher); e.fate != survived {
 		return e
 	}
@@ -45,7 +45,7 @@ func (c *module) try(ctx context.Context, m mutant) end {
 }
 
 // baseline runs a test while nothing is planted, once. It has to pass.
-func (c *module) baseline(ctx context.Context, by catcher) end {
+func (c *source) baseline(ctx context.Context, by catcher) end {
 	e, known := c.sound[by]
 	if known {
 		return e
@@ -67,7 +67,7 @@ var (
 
 // test runs a test. What counts is that it says so, or panics: not that it does not compile, nor
 // that it never ends.
-func (c *module) test(ctx context.Context, by catcher) end {
+func (c *source) test(ctx context.Context, by catcher) end {
 	began := time.Now()
 	if out, err := c.command(ctx, 0, "test", "-run=^$", by.pkg); err != nil {
 		return end{broken, "it does not compile: " + lastLine(out), time.Since(began)}
@@ -102,10 +102,11 @@ func deepest(names [][][]byte) (name []byte) {
 }
 
 // command runs go in the copy. Trimmed paths let all copies share one build cache.
-func (c *module) command(ctx context.Context, runs int, args ...string) (out []byte, err error) {
+func (c *source) command(ctx context.Context, runs int, args ...string) (out []byte, err error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOPROXY=off", "TMPDIR="+c.temp, "IMAGEGEN_TEST_POSTGRES=1")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath -ldflags=-w -vet=off", "GOPROXY=off", "TMPDIR="+c.temp,
+		"IMAGEGEN_TEST_POSTGRES=1", "PROOF_TIMES=1")
 	if runs > 0 {
 		cmd.Env = append(cmd.Env, fmt.Sprint("PROOF_RUNS=", runs))
 	}

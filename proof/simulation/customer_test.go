@@ -73,8 +73,9 @@ var sizes = []imagegen.Size{{Width: 16, Height: 16}, {Width: 32, Height: 24}, {W
 // newOrder makes up a request that nobody else makes.
 func (c *customer) newOrder() *order {
 	o := &order{at: c.now()}
-	o.request = imagegen.GenerateRequest{Model: model, Prompt: fmt.Sprintf("%s asks for no. %d", c.name, len(c.orders)), N: 1 + c.dice.below(4),
-		Size: pick(c.dice, sizes), Quality: pick(c.dice, imagegen.Qualities()), Async: c.dice.chance(0.5)}
+	o.request = imagegen.GenerateRequest{Model: model, Prompt: fmt.Sprintf("%s asks for no. %d", c.name, len(c.orders)),
+		N: 1 + c.dice.below(4), Size: pick(c.dice, sizes), Quality: pick(c.dice, imagegen.Qualities()),
+		Async: c.dice.chance(0.5)}
 	if c.dice.chance(0.8) {
 		o.request.IdempotencyKey = fmt.Sprintf("%s-%d", c.name, len(c.orders))
 	}
@@ -145,7 +146,7 @@ func (c *customer) orderTwice() {
 
 // replayable bounds the age of a key that is used again: though the clock jump meanwhile, the key is
 // reserved still.
-const replayable = imagegen.ReservationTime - longestJump - time.Hour
+const replayable = imagegen.IdempotencyKeyLifetime - longestJump - time.Hour
 
 func (c *customer) hasKey(o *order) bool {
 	return o.request.IdempotencyKey != "" && c.now().Sub(o.at) < replayable

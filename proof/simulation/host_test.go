@@ -48,15 +48,16 @@ func (h *host) boot() *process {
 	store := farStore{w.db, l}
 	ledger := farLedger{w.books, l}
 	cfg := engine.Config{Store: store, Ledger: ledger, Images: farShelf{w.shelf, l}, Spool: farShelf{w.shelf, l},
-		Policy: engine.QualityFirst, Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued, SlotWait: 15 * time.Second,
-		LedgerTries: 2, // few, so that many fail for good
-		Models:      []engine.Model{{ID: model, Provider: hell{w.upstream.provide}, Credits: prices}}}
+		Policy: engine.QualityFirst, Limits: engine.Limits{Concurrency: w.plan.concurrency, MaxQueued: w.plan.maxQueued,
+			SlotWait: 15 * time.Second},
+		LedgerCalls: engine.LedgerCalls{Tries: 2}, // few, so that many fail for good
+		Models:      []engine.Model{{ID: model, Provider: scripted{w.upstream.provide}, Credits: prices}}}
 	if w.plan.joint {
 		cfg.Store = jointStore{store, w.db, ledger}
 	}
 	service, err := engine.New(cfg)
 	if err == nil {
-		err = service.Start(context.Background())
+		err = service.Start()
 	}
 	if err != nil {
 		panic(err) // the configuration is this file's own
@@ -144,7 +145,8 @@ func (p *process) crash() {
 
 // reach lets a client use the service of one of the hosts. What a process says that dies meanwhile
 // is not heard.
-func (w *world) reach(ctx context.Context, h *host, u imagegen.UserID, use func(context.Context, imagegen.Service) error) error {
+func (w *world) reach(ctx context.Context, h *host, u imagegen.UserID,
+	use func(context.Context, imagegen.Service) error) error {
 	if w.plan.overHTTP {
 		c, err := client.New("http://"+h.name, w.keys[u], &client.Options{HTTP: &http.Client{Transport: w.transport}})
 		if err != nil {

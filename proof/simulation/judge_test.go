@@ -1,26 +1,36 @@
 package simulation_test
 
 import (
+	"context"
+	"errors"
 	"iter"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// judge holds what is there in the end against what was told.
+// judge holds what is there in the end against the answers.
 func (w *world) judge() {
 	for _, u := range w.listener.users {
 		w.grant(u, w.plan.rushes) // which writes off what has expired
 	}
 	witness.Audit(w.Context(), w.fact, w.db, w.books)
-	left := witness.Service{Store: w.db, Books: w.books, Images: w.shelf, Users: w.listener.users, Joint: w.plan.joint, Settled: true}
+	left := witness.Service{Store: w.db, Books: w.books, Images: w.shelf, Users: w.listener.users, Joint: w.plan.joint,
+		Settled: true}
 	records := left.Compare(w.Context(), w.orders(), w.granted, w.fact)
 	w.judgeKeys(records)
 	w.judgeDisputes(records)
 	w.judgeQueue()
-	more := w.shelf.Compare(records, w.excuse.forImage, w.excuse.forSpooled, w.fact)
+	more := w.shelf.Compare(records, w.excusesImage, w.excuse.forSpooled, w.fact)
 	w.met.Add("left for the next start", more)
 	w.count(records)
+}
+
+// excusesImage excuses a probe too: it belongs to no generation, and what a failed one leaves is
+// removed at the next start.
+func (w *world) excusesImage(k imagegen.ImageKey) bool {
+	_, err := w.db.Generation(context.Background(), k.Generation)
+	return errors.Is(err, imagegen.ErrNotFound) || w.excuse.forImage(k)
 }
 
 // fact is something that has to be so.
@@ -81,5 +91,6 @@ func (w *world) judgeQueue() {
 	w.is.NoErr(err)
 	running, err := w.db.Recover(w.Context(), all, 1)
 	w.is.NoErr(err)
-	w.fact(queued.All == 0 && len(running) == 0, "%d generations are queued, and %d are under way: %v", queued.All, len(running), running)
+	w.fact(queued.All == 0 && len(running) == 0, "%d generations are queued, and %d are under way: %v", queued.All,
+		len(running), running)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// listener hears what clients are told, and complains of what contradicts what was told before. Of what is
-// told while others ask that is the case only if it had been heard when the call began.
+// listener hears the answers that clients get, and complains of those that contradict answers before. While
+// others ask too, an answer counts as before only if it had been heard when the call began.
 type listener struct {
 	w     *world
 	users []imagegen.UserID
@@ -95,7 +95,7 @@ func (t *listener) hear(o *order, began moment, g imagegen.Generation) {
 	t.same(o, g)
 	at := stageOf(g.Status)
 	for later := at + 1; later < stages; later++ {
-		if told := o.stages[later]; told != 0 && told < began {
+		if heard := o.stages[later]; heard != 0 && heard < began {
 			t.complain(o, "it is %s, and had come further", g.Status)
 		}
 	}
@@ -167,7 +167,7 @@ func (t *listener) hearError(o *order, began moment, err error) (again bool) {
 	return false
 }
 
-// missing is told that there is no such order.
+// missing takes the answer that there is no such order.
 func (t *listener) missing(o *order) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -15,8 +15,8 @@ type order struct {
 
 	mu sync.Mutex
 	witness.Order
-	idAt   moment                      // when its identifier was told
-	stages [stages]moment              // when it was first told to have come so far
+	idAt   moment                      // when its identifier became known
+	stages [stages]moment              // when an answer first showed that it had come so far
 	shown  map[imagegen.ImageID]moment // before the end
 	shared bool                        // its idempotency key is another order's too, which may be erased
 }
@@ -58,7 +58,7 @@ func (o *order) price() imagegen.Credits {
 	return prices[imagegen.Tier1K]
 }
 
-func (o *order) told() imagegen.GenerationID {
+func (o *order) knownID() imagegen.GenerationID {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.ID

@@ -12,14 +12,17 @@ import (
 
 // poll asks how an order stands until it has ended, or for a while.
 func (c *customer) poll(o *order) {
-	id := o.told()
+	id := o.knownID()
 	if id == "" {
 		return
 	}
 	for range 10 {
 		began := c.listener.now()
 		var g imagegen.Generation
-		err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Generation(ctx, id); return err })
+		err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) {
+			g, err = s.Generation(ctx, id)
+			return err
+		})
 		if err != nil {
 			return
 		}
@@ -60,13 +63,16 @@ func (c *customer) look(o *order) {
 
 // cancel ends an order that waits, if it does.
 func (c *customer) cancel(o *order) {
-	id := o.told()
+	id := o.knownID()
 	if id == "" {
 		return
 	}
 	began := c.listener.now()
 	var g imagegen.Generation
-	err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) { g, err = s.Cancel(ctx, id); return err })
+	err := c.serve(o, func(ctx context.Context, s imagegen.Service) (err error) {
+		g, err = s.Cancel(ctx, id)
+		return err
+	})
 	if err == nil {
 		c.listener.hear(o, began, g)
 		c.met.Add("cancelled", 1)
@@ -80,7 +86,7 @@ func (c *customer) erase(o *order) {
 		return
 	}
 	o.toErase(witness.Erasing)
-	err := p.engine.Erase(c.Context(), o.told())
+	err := p.engine.Erase(c.Context(), o.knownID())
 	if err == nil && p.link.cut.Err() == nil {
 		o.toErase(witness.Erased)
 	}
@@ -109,7 +115,10 @@ func (c *customer) list() {
 
 func (c *customer) balance() {
 	var b imagegen.Balance
-	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) (err error) { b, err = s.Balance(ctx); return err })
+	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) (err error) {
+		b, err = s.Balance(ctx)
+		return err
+	})
 	if err == nil && b.Credits < 0 {
 		c.Errorf("user %s has %d credits", c.user, b.Credits)
 	}
@@ -118,11 +127,14 @@ func (c *customer) balance() {
 // pry asks for what belongs to another user.
 func (c *customer) pry() {
 	o := pick(c.dice, c.listener.all())
-	id := o.told()
+	id := o.knownID()
 	if o.User == c.user || id == "" {
 		return
 	}
-	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) error { _, err := s.Generation(ctx, id); return err })
+	err := c.serve(nil, func(ctx context.Context, s imagegen.Service) error {
+		_, err := s.Generation(ctx, id)
+		return err
+	})
 	if err == nil {
 		c.Errorf("%s was shown generation %s, which is another's", c.user, id)
 	}

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
-	"testing/cryptotest"
 	"testing/synctest"
+
+	"testing/cryptotest"
 
 	"github.com/imagegend/imagegend/proof/internal/figures"
 )
@@ -35,7 +36,8 @@ func TestSimulation(t *testing.T) {
 		}
 	}
 	met.Require(t, 0.05, "succeeded", "partial", "failed", "refused", "replayed", "unavailable")
-	if well, all := met.Get("succeeded")+met.Get("partial"), met.Get("orders"); runs >= seeds && float64(well) < leastProgress*float64(all) {
+	if well, all := met.Get("succeeded")+met.Get("partial"), met.Get("orders"); runs >= seeds &&
+		float64(well) < leastProgress*float64(all) {
 		t.Errorf("only %d of %d orders ended well", well, all)
 	}
 	met.Report(t, "simulation")

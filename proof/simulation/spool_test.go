@@ -5,23 +5,29 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // spool holds references in memory, of large ones the beginning.
-type spool struct{ files sync.Map }
+type spool struct {
+	files sync.Map
+	kept  atomic.Int64 // bytes, all in all
+}
 
 var _ imagegen.Spool = (*spool)(nil)
 
-// mostSpooled is what is kept of one file: enough for every picture that can be good.
+// mostSpooled is what is kept of all files: enough for every picture that can be good.
 const mostSpooled = 5 << 20
 
 func (s *spool) Stage(_ context.Context, id imagegen.ReferenceID, r io.Reader) error {
 	var b bytes.Buffer
-	_, err := b.ReadFrom(io.LimitReader(r, mostSpooled))
+	n, err := b.ReadFrom(io.LimitReader(r, max(0, mostSpooled-s.kept.Load())))
+	s.kept.Add(n)
 	if err == nil {
-		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, make([]byte, 64<<10)) // io.Discard brings many buffers
+		// io.Discard brings many buffers
+		_, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, r, make([]byte, 64<<10))
 	}
 	if err == nil {
 		s.files.Store(id, b.Bytes())
@@ -41,7 +47,9 @@ func (s *spool) Open(_ context.Context, id imagegen.ReferenceID) (io.ReadCloser,
 
 func (s *spool) Remove(_ context.Context, ids ...imagegen.ReferenceID) error {
 	for _, id := range ids {
-		s.files.Delete(id)
+		if b, ok := s.files.LoadAndDelete(id); ok {
+			s.kept.Add(-int64(len(b.([]byte))))
+		}
 	}
 	return nil
 }

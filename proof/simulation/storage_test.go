@@ -10,28 +10,34 @@ import (
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// farStore is a store at the other end of a link. Users are kept near: their part is small.
+// farStore is a store at the other end of a link. Users are kept near: their part is small. Of the optional parts it
+// has those that decide about credits and time, JointStore and Timekeeper.
 type farStore struct {
 	imagegen.Store
 	l *link
 }
 
-// The time of a store is told from near.
+// The time of a store is measured from near.
 var _ imagegen.Timekeeper = farStore{}
 
 func (s farStore) Now() time.Time { return s.l.w.db.Now() }
+
+func (s farStore) Age(at time.Time) time.Duration { return s.l.w.db.Age(at) }
 
 func (s farStore) ClockInDoubt() (time.Duration, bool) { return s.l.w.db.ClockInDoubt() }
 
 func (s farStore) ConfirmClock(ctx context.Context) error { return s.l.w.db.ConfirmClock(ctx) }
 
 func (s farStore) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	return s.creating(ctx, r, func(ctx context.Context) (imagegen.Record, error) { return s.Store.Create(ctx, r, lease) })
+	return s.creating(ctx, r, func(ctx context.Context) (imagegen.Record, error) {
+		return s.Store.Create(ctx, r, lease)
+	})
 }
 
 // creating is a call after which the engine may not know whether the references are needed: those
 // it leaves behind then stay until the next start.
-func (s farStore) creating(ctx context.Context, r imagegen.Record, create func(context.Context) (imagegen.Record, error)) (imagegen.Record, error) {
+func (s farStore) creating(ctx context.Context, r imagegen.Record,
+	create func(context.Context) (imagegen.Record, error)) (imagegen.Record, error) {
 	got, err := over(ctx, s.l, losable, create)
 	if err != nil && !imagegen.Definite(err) {
 		s.l.w.excuse.references(r.References)
@@ -44,7 +50,8 @@ func (s farStore) Update(ctx context.Context, f imagegen.Fence, c imagegen.Chang
 }
 
 // ending is a call after which the engine may not know that the references are needed no more.
-func (s farStore) ending(ctx context.Context, f imagegen.Fence, end func(context.Context) (imagegen.Record, error)) (imagegen.Record, error) {
+func (s farStore) ending(ctx context.Context, f imagegen.Fence, end func(context.Context) (imagegen.Record, error)) (
+	imagegen.Record, error) {
 	before, _ := s.Store.Generation(context.Background(), f.ID)
 	got, err := over(ctx, s.l, losable, end)
 	if err != nil && !imagegen.Definite(err) {
@@ -54,10 +61,13 @@ func (s farStore) ending(ctx context.Context, f imagegen.Fence, end func(context
 }
 
 func (s farStore) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.Record, error) { return s.Store.Generation(ctx, id) })
+	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.Record, error) {
+		return s.Store.Generation(ctx, id)
+	})
 }
 
-func (s farStore) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record, more bool, err error) {
+func (s farStore) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (records []imagegen.Record,
+	more bool, err error) {
 	_, err = over(ctx, s.l, reads, nothing(func(ctx context.Context) (err error) {
 		records, more, err = s.Store.Generations(ctx, u, q)
 		return err
@@ -65,8 +75,11 @@ func (s farStore) Generations(ctx context.Context, u imagegen.UserID, q imagegen
 	return records, more, err
 }
 
-func (s farStore) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.Record, error) { return s.Store.Reserved(ctx, u, key) })
+func (s farStore) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
+	key string) (imagegen.Record, error) {
+	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.Record, error) {
+		return s.Store.GenerationByIdempotencyKey(ctx, u, key)
+	})
 }
 
 // claimed is what Claim returns.
@@ -83,16 +96,29 @@ func (s farStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Reco
 	return got.records, got.next, err
 }
 
+func (s farStore) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Record, error) {
+		return s.Store.ClaimAged(ctx, age, n, lease)
+	})
+}
+
 func (s farStore) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
-	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Record, error) { return s.Store.Recover(ctx, n, lease) })
+	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Record, error) {
+		return s.Store.Recover(ctx, n, lease)
+	})
 }
 
 func (s farStore) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
-	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Fence, error) { return s.Store.Extend(ctx, lease, fences...) })
+	return over(ctx, s.l, losable, func(ctx context.Context) ([]imagegen.Fence, error) {
+		return s.Store.Extend(ctx, lease, fences...)
+	})
 }
 
 func (s farStore) Queued(ctx context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.QueueLength, error) { return s.Store.Queued(ctx, u) })
+	return over(ctx, s.l, reads, func(ctx context.Context) (imagegen.QueueLength, error) {
+		return s.Store.Queued(ctx, u)
+	})
 }
 
 // jointStore is one that commits with its ledger.
@@ -106,12 +132,18 @@ var _ imagegen.JointStore = jointStore{}
 
 func (s jointStore) Joins(l imagegen.Ledger) bool { return l == s.ledger }
 
-func (s jointStore) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	return s.creating(ctx, r, func(ctx context.Context) (imagegen.Record, error) { return s.joint.CreateCharged(ctx, r, lease) })
+func (s jointStore) CreateCharged(ctx context.Context, r imagegen.Record,
+	lease time.Duration) (imagegen.Record, error) {
+	return s.creating(ctx, r, func(ctx context.Context) (imagegen.Record, error) {
+		return s.joint.CreateCharged(ctx, r, lease)
+	})
 }
 
-func (s jointStore) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	return s.ending(ctx, f, func(ctx context.Context) (imagegen.Record, error) { return s.joint.FinishSettled(ctx, f, o) })
+func (s jointStore) FinishSettled(ctx context.Context, f imagegen.Fence,
+	o imagegen.OutcomeChange) (imagegen.Record, error) {
+	return s.ending(ctx, f, func(ctx context.Context) (imagegen.Record, error) {
+		return s.joint.FinishSettled(ctx, f, o)
+	})
 }
 
 // farLedger is a ledger at the other end of a link.
@@ -126,12 +158,16 @@ func (b farLedger) Charge(ctx context.Context, c imagegen.Charge) error {
 }
 
 func (b farLedger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
-	_, err := over(ctx, b.l, losable, nothing(func(ctx context.Context) error { return b.Ledger.Settle(ctx, id, used) }))
+	_, err := over(ctx, b.l, losable, nothing(func(ctx context.Context) error {
+		return b.Ledger.Settle(ctx, id, used)
+	}))
 	return err
 }
 
 func (b farLedger) Balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {
-	return over(ctx, b.l, reads, func(ctx context.Context) (imagegen.Balance, error) { return b.Ledger.Balance(ctx, u) })
+	return over(ctx, b.l, reads, func(ctx context.Context) (imagegen.Balance, error) {
+		return b.Ledger.Balance(ctx, u)
+	})
 }
 
 // farShelf is a shelf at the other end of a link. At times there is no space.
@@ -166,10 +202,13 @@ func (s farShelf) PutImage(ctx context.Context, k imagegen.ImageKey, r io.Reader
 }
 
 func (s farShelf) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSeekCloser, error) {
-	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadSeekCloser, error) { return s.Shelf.OpenImage(ctx, k) })
+	return over(ctx, s.l, reads, func(ctx context.Context) (io.ReadSeekCloser, error) {
+		return s.Shelf.OpenImage(ctx, k)
+	})
 }
 
-func (s farShelf) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+func (s farShelf) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
 	_, err := over(ctx, s.l, losable, nothing(func(ctx context.Context) error {
 		return s.Shelf.RemoveImages(ctx, g, attempt, keep...)
 	}))

@@ -13,10 +13,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// mild are the evils that cost no more than virtual time. Sorted, so that a seed picks the same.
+// mild are the misdeeds that cost no more than virtual time. Sorted, so that a seed picks the same.
 var mild = func() []string {
-	names := slices.Sorted(maps.Keys(evils))
-	return slices.DeleteFunc(names, func(name string) bool { return evils[name].lavish })
+	names := slices.Sorted(maps.Keys(misdeeds))
+	return slices.DeleteFunc(names, func(name string) bool { return misdeeds[name].lavish })
 }()
 
 // upstream is the provider of a world: good in most calls. What it does follows from the seed, the
@@ -46,7 +46,7 @@ func (w *upstream) provide(c call) {
 	if !pause(c, d.between(100*time.Millisecond, 40*time.Second)) {
 		return
 	}
-	if !d.chance(w.plan.evil) {
+	if !d.chance(w.plan.misdeed) {
 		c.varied(d)
 		return
 	}
@@ -63,7 +63,7 @@ func (w *upstream) provide(c call) {
 	case 4:
 		c.fail(imagegen.ClassRefused)
 	default:
-		evils[pick(d, mild)].do(c)
+		misdeeds[pick(d, mild)].do(c)
 	}
 }
 

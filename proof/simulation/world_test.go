@@ -9,11 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 	"github.com/imagegend/imagegend/proof/internal/witness"
-	"github.com/matryer/is"
 )
 
 // plan is what a seed decides about a world as a whole.
@@ -25,7 +26,7 @@ type plan struct {
 	maxQueued   int
 	rushes      int     // times at which all clients come
 	faults      float64 // share of the calls to the storage that fail; 0: there are no outages either
-	evil        float64 // share of the calls of the provider that are not good
+	misdeed     float64 // share of the calls of the provider that are not good
 }
 
 const (
@@ -44,7 +45,7 @@ func newPlan(seed uint64) plan {
 		maxQueued:   4 + d.below(12),
 		rushes:      4 + d.below(6),
 		faults:      pick(d, []float64{0, 0.002, 0.01, 0.02}),
-		evil:        pick(d, []float64{0.2, 0.4, 0.6}),
+		misdeed:     pick(d, []float64{0.2, 0.4, 0.6}),
 	}
 }
 
@@ -185,7 +186,8 @@ const (
 // grant gives a user about what the next rush will cost, in lots of which some expire. As operators
 // do, it asks twice when in doubt.
 func (w *world) grant(u imagegen.UserID, n int) {
-	g := imagegen.Grant{User: u, Credits: imagegen.Credits(10 + w.dice.below(45)), Promo: w.dice.chance(0.2), Ref: fmt.Sprint(u, n)}
+	g := imagegen.Grant{User: u, Credits: imagegen.Credits(10 + w.dice.below(45)), Promo: w.dice.chance(0.2),
+		Ref: fmt.Sprint(u, n)}
 	if w.dice.chance(0.5) {
 		g.Expires = w.now().Add(time.Hour + w.dice.between(time.Minute, 12*time.Hour))
 	}
@@ -194,7 +196,7 @@ func (w *world) grant(u imagegen.UserID, n int) {
 			w.Error(err)
 		}
 	}
-	w.granted = append(w.granted, witness.Grant{User: u, Ref: g.Ref, Credits: g.Credits, Told: witness.Succeeded})
+	w.granted = append(w.granted, witness.Grant{User: u, Ref: g.Ref, Credits: g.Credits, Answer: witness.Succeeded})
 }
 
 // calmDown ends all faults and gives recovery the time that it needs at most.

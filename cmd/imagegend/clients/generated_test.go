@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
-
-	"github.com/matryer/is"
 )
 
 const oapiCodegen = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
@@ -66,7 +66,7 @@ func (w *workshop) makes(name string, args ...string) {
 	w.is.Equal(left.Credits, 9)
 }
 
-// What oapi-codegen makes of the document compiles, and makes an image.
+// The client that oapi-codegen generates compiles, and makes an image.
 func TestGeneratedGo(t *testing.T) {
 	w := newWorkshop(t)
 	for _, name := range []string{"main.go", "go.mod.txt", "go.sum.txt"} {
@@ -85,7 +85,7 @@ func trimmed(name string) string {
 	return name
 }
 
-// What openapi-typescript makes of the document compiles, strictly, and makes an image.
+// The types that openapi-typescript generates compile, strictly, and their client makes an image.
 func TestGeneratedNode(t *testing.T) {
 	w := newWorkshop(t)
 	for _, name := range []string{"package.json", "tsconfig.json", "generate.ts"} {

@@ -2,10 +2,9 @@ module github.com/imagegend/imagegend/cmd/imagegend/clients
 
 go 1.26.0
 
-replace github.com/imagegend/imagegend => ../../..
-
 require (
 	github.com/imagegend/imagegend v0.0.0-00010101000000-000000000000
+	github.com/imagegend/imagegend/cmd/imagegend v0.0.0-00010101000000-000000000000
 	github.com/matryer/is v1.4.1
 	github.com/openai/openai-go/v3 v3.95.0
 )
@@ -50,6 +49,12 @@ require (
 	github.com/google/jsonschema-go v0.4.3 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
+	github.com/imagegend/imagegend/imagegen/console v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/mcpserver v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/otel v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/storage/postgres v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/storage/s3 v0.0.0-00010101000000-000000000000 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
@@ -106,4 +111,15 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect
 	google.golang.org/grpc v1.84.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
+)
+
+replace (
+	github.com/imagegend/imagegend => ../../..
+	github.com/imagegend/imagegend/cmd/imagegend => ../../../cmd/imagegend
+	github.com/imagegend/imagegend/imagegen/console => ../../../imagegen/console
+	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp => ../../../imagegen/httpapi/mcphttp
+	github.com/imagegend/imagegend/imagegen/mcpserver => ../../../imagegen/mcpserver
+	github.com/imagegend/imagegend/imagegen/otel => ../../../imagegen/otel
+	github.com/imagegend/imagegend/imagegen/storage/postgres => ../../../imagegen/storage/postgres
+	github.com/imagegend/imagegend/imagegen/storage/s3 => ../../../imagegen/storage/s3
 )

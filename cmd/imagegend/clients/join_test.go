@@ -50,7 +50,7 @@ func (s *site) askWithGo(prompt string, patience time.Duration) ([]byte, error) 
 		if !errors.Is(err, context.DeadlineExceeded) {
 			return answer, err
 		}
-		time.Sleep(200 * time.Millisecond) // as clients do between two calls; the service has yet to be told of the hang-up
+		time.Sleep(200 * time.Millisecond) // as clients do between two calls; the service has yet to notice the hang-up
 	}
 	return nil, errors.New("ten calls brought no image")
 }
@@ -72,7 +72,8 @@ func (s *site) askWithNode(prompt string, patience time.Duration) ([]byte, error
 	if err != nil {
 		return nil, errors.New("NOT RUN: there is no Node; .ci/run clients installs the package")
 	}
-	out, err := exec.Command(node, "node/generate.mjs", s.url+s.path, s.key, prompt, fmt.Sprint(patience.Milliseconds())).Output()
+	out, err := exec.Command(node, "node/generate.mjs", s.url+s.path, s.key, prompt,
+		fmt.Sprint(patience.Milliseconds())).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		err = fmt.Errorf("%w: %s", err, exit.Stderr)
 	}
@@ -111,7 +112,7 @@ func TestTwoCallersAtOnce(t *testing.T) {
 	})
 }
 
-// What was done before a restart is had from the service behind it.
+// Images that were made before a restart can be fetched after it.
 func TestRestartAfterTheWork(t *testing.T) {
 	eachClient(t, func(s *site, ask client) {
 		s.gives()
@@ -122,7 +123,7 @@ func TestRestartAfterTheWork(t *testing.T) {
 	})
 }
 
-// What a restart cuts short is refunded, and made anew for who repeats the call.
+// Work that a restart cuts short is refunded; a repeated call makes it anew.
 func TestRestartDuringTheWork(t *testing.T) {
 	eachClient(t, func(s *site, ask client) {
 		s.gives()

@@ -14,24 +14,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
 // mcpAnswer is what mcp/generate.mjs writes.
 type mcpAnswer struct {
 	Tools []string
-	Told  int
+	Steps int
 	Made  struct {
-		Content []struct{ Type, MimeType, URI, Data string }
-		Told    struct {
+		Content    []struct{ Type, MimeType, URI, Data string }
+		Structured struct {
 			Status string
 			Images []struct{ URL, File string }
 		} `json:"structuredContent"`
 	}
 	Balance *struct {
-		Told struct{ Credits int } `json:"structuredContent"`
+		Structured struct{ Credits int } `json:"structuredContent"`
 	}
 }
 
@@ -48,9 +48,9 @@ func askWithMCP(t *testing.T, args ...string) (a mcpAnswer) {
 	is.NoErr(err)
 	is.NoErr(json.Unmarshal(out, &a))
 	is.True(slices.Contains(a.Tools, "generate_image") && slices.Contains(a.Tools, "quote"))
-	is.True(a.Told > 0) // of progress
-	is.Equal(a.Made.Told.Status, "succeeded")
-	is.Equal(len(a.Made.Told.Images), 1)
+	is.True(a.Steps > 0) // of progress
+	is.Equal(a.Made.Structured.Status, "succeeded")
+	is.Equal(len(a.Made.Structured.Images), 1)
 	preview := a.Made.Content[len(a.Made.Content)-1]
 	is.Equal(preview.Type+" "+preview.MimeType, "image image/jpeg")
 	is.True(preview.Data != "")
@@ -62,8 +62,8 @@ func TestNodeMCPOverHTTP(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	a := askWithMCP(t, d.URL+"/mcp", key)
-	is.Equal(a.Balance.Told.Credits, 9)
-	r, err := http.Get(a.Made.Told.Images[0].URL)
+	is.Equal(a.Balance.Structured.Credits, 9)
+	r, err := http.Get(a.Made.Structured.Images[0].URL)
 	is.NoErr(err)
 	r.Body.Close()
 	is.Equal(r.StatusCode, http.StatusOK)
@@ -76,7 +76,7 @@ func TestNodeMCPOverStdio(t *testing.T) {
 	_, key := d.NewUser(10)
 	dir := t.TempDir()
 	a := askWithMCP(t, "--", daemontest.Build(t), "mcp", "--url", d.URL, "--api-key", key, "--dir", dir)
-	b, err := os.ReadFile(filepath.Join(dir, a.Made.Told.Images[0].File))
+	b, err := os.ReadFile(filepath.Join(dir, a.Made.Structured.Images[0].File))
 	is.NoErr(err)
 	is.True(strings.HasPrefix(string(b), "\x89PNG"))
 	is.Equal(d.MustBalance(t, key), 9)
@@ -84,14 +84,16 @@ func TestNodeMCPOverStdio(t *testing.T) {
 
 // scenarios are those of the protocol's own conformance suite that are of a server with these capabilities. The others
 // call tools, resources and prompts that only the suite's sample server has.
-var scenarios = []string{"server-initialize", "ping", "tools-list", "server-sse-multiple-streams", "dns-rebinding-protection"}
+var scenarios = []string{"server-initialize", "ping", "tools-list", "server-sse-multiple-streams",
+	"dns-rebinding-protection"}
 
 func TestNodeMCPConformance(t *testing.T) {
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	to, err := url.Parse(d.URL)
 	is.New(t).NoErr(err)
-	keyed := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { // the suite knows no keys
+	// the suite knows no keys
+	keyed := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = r.In.Host
 		r.Out.Header.Set("Authorization", "Bearer "+key)
@@ -100,8 +102,10 @@ func TestNodeMCPConformance(t *testing.T) {
 	for _, scenario := range scenarios {
 		t.Run(scenario, func(t *testing.T) {
 			is := is.New(t)
-			cmd := exec.Command(filepath.Join("node_modules", "node", "bin", "node"), // it needs a newer one than Debian's
-				"node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", keyed.URL+"/mcp", "--scenario", scenario)
+			// it needs a newer one than Debian's
+			cmd := exec.Command(filepath.Join("node_modules", "node", "bin", "node"),
+				"node_modules/@modelcontextprotocol/conformance/dist/index.js", "server", "--url", keyed.URL+"/mcp",
+				"--scenario", scenario)
 			cmd.Dir = "mcp"
 			out, err := cmd.CombinedOutput()
 			if err != nil {

@@ -14,10 +14,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-
-	"github.com/matryer/is"
 )
 
 // daemon is a service in another process.
@@ -190,8 +189,9 @@ func TestGo(t *testing.T) {
 		}
 		s.is.Equal(r.OutputFormat, openai.ImagesResponseOutputFormatPNG)
 	}
-	decode(c.Images.Generate(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox", Size: "64x48", N: openai.Int(2),
-		Quality: openai.ImageGenerateParamsQualityHigh, Background: openai.ImageGenerateParamsBackgroundOpaque}))
+	decode(c.Images.Generate(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox", Size: "64x48",
+		N: openai.Int(2), Quality: openai.ImageGenerateParamsQualityHigh,
+		Background: openai.ImageGenerateParamsBackgroundOpaque}))
 	var edit openai.ImageEditParams
 	for range 16 {
 		edit.Image.OfFileArray = append(edit.Image.OfFileArray, bytes.NewReader(picture(30)))
@@ -204,7 +204,8 @@ func TestGo(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.Equal(models.Data[0].ID, "fake-1")
 
-	stream := c.Images.GenerateStreaming(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox", Size: "64x48"})
+	stream := c.Images.GenerateStreaming(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox",
+		Size: "64x48"})
 	var types []string
 	for stream.Next() {
 		e := stream.Current()
@@ -218,7 +219,8 @@ func TestGo(t *testing.T) {
 	s.is.NoErr(stream.Err())
 	s.is.Equal(types, []string{"image_generation.completed", "image_generation.settled"})
 
-	_, err = c.Images.Generate(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox", Style: "vivid"})
+	_, err = c.Images.Generate(t.Context(), openai.ImageGenerateParams{Model: "fake-1", Prompt: "a fox",
+		Style: "vivid"})
 	e, ok := errors.AsType[*openai.Error](err)
 	s.is.True(ok)
 	s.is.Equal(e.StatusCode, 400)

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
@@ -21,8 +23,6 @@ import (
 	openaishape "github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // site is a service with an account of 10 credits.
@@ -91,7 +91,7 @@ func (s *site) embed(open func() (b books, closed func())) {
 		var err error
 		service, err = engine.New(engine.Config{Store: db, Ledger: db, Models: catalog.Default(catalog.Options{})})
 		s.is.NoErr(err)
-		s.is.NoErr(service.Start(context.Background()))
+		s.is.NoErr(service.Start())
 		routes := http.NewServeMux()
 		routes.Handle("/", httpapi.NewHandler(service, httpapi.Options{}))
 		routes.Handle(openaishape.Prefix, openaishape.NewHandler(service.Authenticate, openaishape.Options{}))
@@ -170,7 +170,8 @@ func (s *site) statuses() (all []string) {
 // awaits waits until the only generation has ended like this.
 func (s *site) awaits(status string) {
 	s.Helper()
-	for limit := time.Now().Add(time.Minute); !slices.Equal(s.statuses(), []string{status}); time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(time.Minute); !slices.Equal(s.statuses(),
+		[]string{status}); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
 			s.Fatalf("not %s within a minute", status)
 		}

@@ -15,14 +15,16 @@ var addressChecks = []check{
 }
 
 // forged are headers that only a trusted proxy may send.
-var forged = []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "forwarded.example.com", "Forwarded", "host=forwarded.example.com;proto=https"}
+var forged = []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "forwarded.example.com", "Forwarded",
+	"host=forwarded.example.com;proto=https"}
 
 // begin checks what the addresses in the answers begin with.
 func (a *customer) begin(t *testing.T, base string, header ...string) {
 	t.Helper()
-	told := a.post(t, fox(nil), header...).is(t, http.StatusOK).has(t, "Location", pattern(base+`/api/v1/generations/gen_\w+`))
-	same(t, without(told.object(t), "balance"), succeeded(base, 1))
-	id := told.object(t)["id"].(string)
+	made := a.post(t, fox(nil), header...).is(t, http.StatusOK).has(t, "Location",
+		pattern(base+`/api/v1/generations/gen_\w+`))
+	same(t, without(made.object(t), "balance"), succeeded(base, 1))
+	id := made.object(t)["id"].(string)
 	same(t, a.get(t, "/api/v1/generations/"+id, header...).object(t), succeeded(base, 1))
 	same(t, a.get(t, "/api/v1/generations", header...).object(t)["data"].([]any)[0], succeeded(base, 1))
 }
@@ -33,7 +35,8 @@ func checkHost(t *testing.T, s *service) {
 	a.begin(t, "http://images.example.com", "Host", "images.example.com")
 	a.begin(t, "http://images.example.com:8443", append(forged, "Host", "images.example.com:8443")...)
 	first := a.post(t, fox(nil), "Host", "one.example.com", "Idempotency-Key", "one").is(t, http.StatusOK)
-	again := a.post(t, fox(nil), "Host", "two.example.com", "Idempotency-Key", "one").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
+	again := a.post(t, fox(nil), "Host", "two.example.com", "Idempotency-Key", "one").is(t, http.StatusOK).
+		has(t, "Idempotent-Replayed", "true")
 	same(t, string(again.body), strings.ReplaceAll(string(first.body), "one.example.com", "two.example.com"))
 }
 

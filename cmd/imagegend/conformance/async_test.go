@@ -68,7 +68,8 @@ func checkAsynchronous(t *testing.T, s *service) {
 	a.ended(t, g["id"])
 	done := a.get(t, g["poll_url"].(string)).is(t, http.StatusOK).object(t)
 	same(t, done, succeeded(s.url, 2))
-	same(t, without(done, "status", "completed_at", "images", "usage"), without(g, "status", "completed_at", "images", "usage"))
+	same(t, without(done, "status", "completed_at", "images", "usage"), without(g, "status", "completed_at", "images",
+		"usage"))
 	same(t, a.credits(t), 8)
 }
 
@@ -79,7 +80,8 @@ func checkPending(t *testing.T, s *service) {
 	second := a.queued(t, nil)
 	a.reaches(t, first["id"], "processing")
 	for id, status := range map[any]string{first["id"]: "processing", second["id"]: "queued"} {
-		pending := a.get(t, "/api/v1/generations/"+id.(string)).is(t, http.StatusOK).has(t, "Retry-After", "2", "Cache-Control", "no-store")
+		pending := a.get(t, "/api/v1/generations/"+id.(string)).is(t, http.StatusOK).has(t, "Retry-After", "2",
+			"Cache-Control", "no-store")
 		same(t, pending.object(t), with(accepted(s.url, status, 1), object{"prompt": pending.object(t)["prompt"]}))
 	}
 }

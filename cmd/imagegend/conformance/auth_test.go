@@ -65,7 +65,8 @@ var keyed = []request{
 
 func checkNeedsKey(t *testing.T, s *service) {
 	for _, r := range keyed {
-		s.call(t, r).refused(t, http.StatusUnauthorized, "missingApiKey", "Authorization: Bearer").has(t, "WWW-Authenticate", "Bearer")
+		s.call(t, r).refused(t, http.StatusUnauthorized, "missingApiKey", "Authorization: Bearer").
+			has(t, "WWW-Authenticate", "Bearer")
 	}
 	for _, free := range []string{"/api/v1/models", "/healthz", "/readyz"} {
 		s.call(t, request{address: free}).is(t, http.StatusOK).has(t, "WWW-Authenticate", "")
@@ -93,24 +94,31 @@ func checkAuthorization(t *testing.T, s *service) {
 		{"Bearer \"" + a.key + "\"", "invalidApiKey"},
 		{"Bearer " + a.key + ", Bearer " + a.key, "invalidApiKey"},
 		{"Bearer " + strings.ToUpper(a.key), "invalidApiKey"},
-		{"Bearer img_live_0000000000000000000000000000000000000000000" + checksum("img_live_0000000000000000000000000000000000000000000"), "invalidApiKey"},
+		{"Bearer\u00a0" + a.key, "invalidApiKey"},
+		{"Bearer \u00a0" + a.key, "invalidApiKey"},
+		{"Bearer " + a.key + "\u00a0", "invalidApiKey"},
+		{"Bearer\t" + a.key, "invalidApiKey"},
+		{"Bearer img_live_0000000000000000000000000000000000000000000" +
+			checksum("img_live_0000000000000000000000000000000000000000000"), "invalidApiKey"},
 	} {
 		for _, r := range keyed {
 			r.header = []string{"Authorization", c.header}
 			refused := s.call(t, r).refused(t, http.StatusUnauthorized, c.code).has(t, "WWW-Authenticate", "Bearer")
 			if strings.Contains(string(refused.body), a.key) {
-				t.Errorf("%q: the key is told: %s", c.header, refused.body)
+				t.Errorf("%q: the answer has the key: %s", c.header, refused.body)
 			}
 		}
 	}
-	// Who sends a key in the wrong way is not told that it does not exist.
+	// A key that is sent in the wrong way is not refused as one that does not exist.
 	for _, header := range []string{a.key, "Basic " + a.key, "Bearer"} {
 		s.call(t, request{address: "/api/v1/credits", header: []string{"Authorization", header}}).
 			refused(t, http.StatusUnauthorized, "invalidApiKey", "Bearer ")
 	}
-	a.get(t, "/api/v1/credits", "Authorization", "Bearer "+a.key).refused(t, http.StatusUnauthorized, "invalidApiKey", "sent twice")
+	a.get(t, "/api/v1/credits", "Authorization", "Bearer "+a.key).refused(t, http.StatusUnauthorized, "invalidApiKey",
+		"sent twice")
 	for _, scheme := range []string{"Bearer", "bearer", "BEARER", "bEARER  "} {
-		s.call(t, request{address: "/api/v1/credits", header: []string{"Authorization", scheme + " " + a.key}}).is(t, http.StatusOK)
+		s.call(t, request{address: "/api/v1/credits", header: []string{"Authorization", scheme + " " + a.key}}).
+			is(t, http.StatusOK)
 	}
 }
 
@@ -123,7 +131,8 @@ func checkEndedKeys(t *testing.T, s *service) {
 			s.call(t, r).refused(t, http.StatusUnauthorized, code).has(t, "WWW-Authenticate", "Bearer")
 		}
 	}
-	short, revoked, both := s.createKey(t, a.user, 3*time.Second), s.createKey(t, a.user, 0), s.createKey(t, a.user, 3*time.Second)
+	short, revoked, both := s.createKey(t, a.user, 3*time.Second), s.createKey(t, a.user, 0),
+		s.createKey(t, a.user, 3*time.Second)
 	s.call(t, request{address: "/api/v1/credits", key: revoked}).is(t, http.StatusOK)
 	s.revokeKey(t, a.user, revoked)
 	refused(revoked, "invalidApiKey") // at once
@@ -151,6 +160,7 @@ func checkKeyOfUser(t *testing.T, s *service) {
 	g := a.generated(t, object{"n": 2})
 	same(t, second.credits(t), 8)
 	same(t, second.generation(t, g["id"]), without(g, "balance"))
-	same(t, second.generated(t, nil, "Idempotency-Key", "one")["id"], a.generated(t, nil, "Idempotency-Key", "one")["id"])
+	same(t, second.generated(t, nil, "Idempotency-Key", "one")["id"], a.generated(t, nil, "Idempotency-Key",
+		"one")["id"])
 	same(t, a.credits(t), 7)
 }

@@ -7,7 +7,9 @@ const (
 
 var beforeTheEndChecks = []check{
 	{name: "images before the end", lines: []string{shownLine},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestShow", "imagegen/engine.TestShownImagesAfterACrash", "imagegen/engine.TestShownImagesAreKeptByADrain"}},
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestShow",
+			"imagegen/engine.TestShownImagesAfterACrash", "imagegen/engine.TestShownImagesAreKeptByADrain"}},
 	{name: "cancelling", lines: []string{cancelLine},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestCancelStatuses", "imagegen/engine.TestCancel", "imagegen/engine.TestCancelRaces"}},
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestCancelStatuses",
+			"imagegen/engine.TestCancel", "imagegen/engine.TestCancelRaces"}},
 }

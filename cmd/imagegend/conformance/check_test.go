@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
-
-	"github.com/matryer/is"
 )
 
 // check is a test of some lines of the documents.
@@ -31,12 +31,13 @@ type check struct {
 
 func checks() []check {
 	return slices.Concat(
-		modelChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
+		modelChecks, priceChecks, creditChecks, authChecks, keyChecks, routingChecks, orderChecks,
 		synchronousChecks, asynchronousChecks, fieldChecks, sizeChecks, formChecks, referenceChecks, optionChecks,
-		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, shapeChecks, listChecks, beforeTheEndChecks, ownershipChecks, imageChecks, addressChecks,
-		overloadChecks, requestIDChecks, limitChecks, openAPIChecks, mcpChecks, fakeChecks, restartChecks,
-		serveChecks, devChecks, generateChecks, userCommandChecks, creditCommandChecks, eraseChecks, auditChecks,
-		backupChecks, configurationChecks, usageChecks, meterChecks, operatorChecks,
+		failureChecks, hangUpChecks, idempotencyChecks, joinChecks, shapeChecks, listChecks, beforeTheEndChecks,
+		ownershipChecks, imageChecks, addressChecks, overloadChecks, requestIDChecks, limitChecks, openAPIChecks,
+		mcpChecks, fakeChecks, restartChecks, serveChecks, devChecks, generateChecks, userCommandChecks,
+		creditCommandChecks, eraseChecks, auditChecks, backupChecks, configurationChecks, usageChecks, meterChecks,
+		operatorChecks,
 	)
 }
 

@@ -17,10 +17,13 @@ const generateLine = "contract: | `generate PROMPT [-o FILE]"
 
 var generateChecks = []check{
 	{name: "the client", lines: []string{generateLine}, elsewhere: []string{"cmd/imagegend.TestGenerate"}},
-	{name: "the client waits", lines: []string{generateLine}, elsewhere: []string{"cmd/imagegend.TestGenerate", "cmd/imagegend/internal/cli.TestPersist"}},
+	{name: "the client waits", lines: []string{generateLine}, elsewhere: []string{"cmd/imagegend.TestGenerate",
+		"cmd/imagegend/internal/cli.TestPersist"}},
 	{name: "the client sends an Idempotency-Key", lines: []string{generateLine}, daemon: checkClientKey},
-	{name: "the client needs no server", lines: []string{generateLine}, elsewhere: []string{"cmd/imagegend.TestGenerateWithoutAServer"}},
-	{name: "the client asks for a price", lines: []string{"contract: | `quote PROMPT`"}, elsewhere: []string{"cmd/imagegend/internal/cli.TestQuote"}},
+	{name: "the client needs no server", lines: []string{generateLine},
+		elsewhere: []string{"cmd/imagegend.TestGenerateWithoutAServer"}},
+	{name: "the client asks for a price", lines: []string{"contract: | `quote PROMPT`"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestQuote"}},
 }
 
 // caller is a program with the environment of a client.

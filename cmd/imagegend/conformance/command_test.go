@@ -31,7 +31,8 @@ func (p program) run(t *testing.T, args ...string) result {
 	if cmd.Dir == "" {
 		cmd.Dir = t.TempDir()
 	}
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }), p.env...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }),
+		p.env...)
 	cmd.Stdin = strings.NewReader(p.stdin)
 	stdout, stderr, status := daemontest.Run(t, cmd)
 	return result{stdout, stderr, status}

@@ -17,16 +17,22 @@ var configurationChecks = []check{
 	{
 		name:  "flag over environment over file over default",
 		lines: []string{configurationLine, "contract: | `config`, `config validate`, `version`, `completion` |"},
-		elsewhere: []string{"cmd/imagegend/internal/cli.TestConfig", "cmd/imagegend/internal/config.TestPrecedence", "cmd/imagegend/internal/config.TestEverySourceReadsEverySetting",
-			"cmd/imagegend.TestConfigValidate", "cmd/imagegend.TestLogLevel"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestConfig", "cmd/imagegend/internal/config.TestPrecedence",
+			"cmd/imagegend/internal/config.TestEverySourceReadsEverySetting", "cmd/imagegend.TestConfigValidate",
+			"cmd/imagegend.TestLogLevel"},
 	},
-	{name: "configurations that are refused", lines: []string{configurationLine}, elsewhere: []string{"cmd/imagegend/internal/config.TestWrongValues", "cmd/imagegend/internal/cli.TestWrongConfiguration", "cmd/imagegend/internal/cli.TestMisspeltVariables"}},
+	{name: "configurations that are refused", lines: []string{configurationLine},
+		elsewhere: []string{"cmd/imagegend/internal/config.TestWrongValues",
+			"cmd/imagegend/internal/cli.TestWrongConfiguration", "cmd/imagegend/internal/cli.TestMisspeltVariables"}},
 	{
-		name:      "the models file",
-		lines:     []string{configurationLine, "contract: `--dev` and `--models fake` list one model"},
-		elsewhere: []string{"cmd/imagegend/internal/catalog.TestLoad", "cmd/imagegend/internal/cli.TestServeReadsItsFiles", "cmd/imagegend/internal/catalog.TestMistakesAreNamed"},
+		name:  "the models file",
+		lines: []string{configurationLine, "contract: `--dev` and `--models fake` list one model"},
+		elsewhere: []string{"cmd/imagegend/internal/catalog.TestLoad",
+			"cmd/imagegend/internal/cli.TestServeReadsItsFiles", "cmd/imagegend/internal/catalog.TestMistakesAreNamed"},
 	},
-	{name: "version and completion", lines: []string{"contract: | `config`, `config validate`, `version`, `completion` |"}, elsewhere: []string{"cmd/imagegend/internal/cli.TestVersion", "cmd/imagegend/internal/cli.TestCompletion"}},
+	{name: "version and completion",
+		lines:     []string{"contract: | `config`, `config validate`, `version`, `completion` |"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestVersion", "cmd/imagegend/internal/cli.TestCompletion"}},
 }
 
 var usageChecks = []check{
@@ -52,17 +58,20 @@ var usageChecks = []check{
 
 // administrative are the commands that work on a data directory.
 var administrative = [][]string{
-	{"user", "create", "alice"}, {"user", "list"}, {"user", "set", "alice", "--account-type", "PRO"}, {"user", "disable", "alice"},
-	{"key", "create", "--user", "alice"}, {"key", "list", "--user", "alice"}, {"key", "revoke", "key_1"},
-	{"credit", "grant", "--user", "alice", "1"}, {"credit", "revoke", "--user", "alice", "1"}, {"credit", "history", "--user", "alice"},
-	{"generation", "show", "gen_1"}, {"generation", "delete", "gen_1"}, {"audit"}, {"backup", "x.tar"},
+	{"user", "create", "alice"}, {"user", "list"}, {"user", "set", "alice", "--account-type", "PRO"},
+	{"user", "disable", "alice"}, {"key", "create", "--user", "alice"}, {"key", "list", "--user", "alice"},
+	{"key", "revoke", "key_1"}, {"credit", "grant", "--user", "alice", "1"}, {"credit", "revoke", "--user", "alice",
+		"1"},
+	{"credit", "history", "--user", "alice"}, {"generation", "show", "gen_1"}, {"generation", "delete", "gen_1"},
+	{"audit"}, {"backup", "x.tar"},
 }
 
 func checkWrongDirectory(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	p := program{dir: dir}
-	t.Run("each command", func(t *testing.T) { // side by side: each waits a while for a server that is just being started
+	// side by side: each waits a while for a server that is just being started
+	t.Run("each command", func(t *testing.T) {
 		for _, args := range administrative {
 			t.Run(strings.Join(args[:min(2, len(args))], " "), func(t *testing.T) {
 				t.Parallel()
@@ -97,7 +106,7 @@ func checkAdminSocket(t *testing.T) {
 	is.Equal(d.Terminate(exitLimit), 0)
 	says(t, command(t, d, "user", "list").succeeds(t).stdout, "alice") // without the server
 
-	// A server that cannot be reached is no reason to open its database.
+	// The command does not open the database of a server that it cannot reach.
 	d = daemontest.Start(t, daemontest.Options{})
 	is.NoErr(os.Remove(filepath.Join(d.DataDir, "admin.sock")))
 	command(t, d, "user", "list").fails(t, 1, d.DataDir, "in use")

@@ -29,19 +29,22 @@ var creditChecks = []check{
 		elsewhere: []string{"imagegen/storage/internal/ledger.TestExpiry", "imagegen/httpapi.TestBodies"},
 	},
 	{
-		name:      "the ledger's time",
-		lines:     []string{"contract: | the ledger's time |"},
-		elsewhere: []string{"imagegen/storage/internal/ledger.TestClockLeapsAhead", "imagegen/storage/internal/ledger.TestClockIsRemembered"},
+		name:  "the ledger's time",
+		lines: []string{"contract: | the ledger's time |"},
+		elsewhere: []string{"imagegen/storage/internal/ledger.TestClockLeapsAhead",
+			"imagegen/storage/internal/ledger.TestClockIsRemembered"},
 	},
 }
 
 func checkBalance(t *testing.T, s *service) {
 	a := s.account(t, 0)
 	balance := func(credits int, accountType string) object {
-		return object{"object": "balance", "balance": object{"credits": credits, "account_type": accountType, "next_expiration": nil}}
+		return object{"object": "balance", "balance": object{"credits": credits, "account_type": accountType,
+			"next_expiration": nil}}
 	}
 	read := func() object {
-		return a.get(t, "/api/v1/credits").is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store").object(t)
+		return a.get(t, "/api/v1/credits").is(t, http.StatusOK).has(t, "Content-Type", "application/json",
+			"Cache-Control", "no-store").object(t)
 	}
 	same(t, read(), balance(0, "FREE"))
 	s.grant(t, a.user, 41, 0)

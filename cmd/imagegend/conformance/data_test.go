@@ -24,17 +24,19 @@ var eraseChecks = []check{
 
 var auditChecks = []check{
 	{
-		name:      "audit",
-		lines:     []string{"contract: | `audit` |"},
-		elsewhere: []string{"cmd/imagegend.TestAuditFindsDamage", "imagegen/storage/internal/ledger.TestCheckFindsDamage"},
+		name:  "audit",
+		lines: []string{"contract: | `audit` |"},
+		elsewhere: []string{"cmd/imagegend.TestAuditFindsDamage",
+			"imagegen/storage/internal/ledger.TestCheckFindsDamage"},
 	},
 }
 
 var backupChecks = []check{
 	{name: "backup and restore", lines: []string{"contract: | `backup FILE`, `restore FILE` |"}, daemon: checkBackup},
 	{
-		name:   "archives and directories that are refused",
-		lines:  []string{"contract: | `backup FILE`, `restore FILE` |", "contract: `--data-dir` on every administrative command"},
+		name: "archives and directories that are refused",
+		lines: []string{"contract: | `backup FILE`, `restore FILE` |",
+			"contract: `--data-dir` on every administrative command"},
 		daemon: checkRefusedRestore,
 	},
 }
@@ -43,10 +45,12 @@ func checkErase(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	a := serviceOf(d).account(t, 10)
-	g := a.form(t, part{name: "prompt", value: "a secret fox"}, part{name: "n", value: "2"}, reference("den.png", picture(8, 6))).is(t, http.StatusOK).object(t)
+	g := a.form(t, part{name: "prompt", value: "a secret fox"}, part{name: "n", value: "2"},
+		reference("den.png", picture(8, 6))).is(t, http.StatusOK).object(t)
 	id := g["id"].(string)
 	shown := show(t, d, id)
-	same(t, []any{shown["id"], shown["user"], shown["status"], shown["prompt"], shown["n"], shown["credits"], len(shown["images"].([]any))},
+	same(t, []any{shown["id"], shown["user"], shown["status"], shown["prompt"], shown["n"], shown["credits"],
+		len(shown["images"].([]any))},
 		[]any{id, a.user, "succeeded", "a secret fox", 2, 2, 2})
 	says(t, command(t, d, "generation", "show", id).succeeds(t).stdout, id, a.user, "a secret fox", "succeeded")
 	ledger := command(t, d, "credit", "history", "--user", a.user, "--json").succeeds(t).stdout
@@ -63,7 +67,8 @@ func checkErase(t *testing.T) {
 	eventually(t, "no image is left", func() bool { return len(pictures(t, d.DataDir)) == 0 })
 	command(t, d, "audit").succeeds(t)
 
-	command(t, d, "generation", "delete", "gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE").fails(t, 1, "gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE")
+	command(t, d, "generation", "delete", "gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE").
+		fails(t, 1, "gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE")
 	running := a.queued(t, object{"prompt": "[fake:hang]"})["id"].(string)
 	command(t, d, "generation", "delete", running).fails(t, 1, running)
 }
@@ -106,11 +111,13 @@ func checkBackup(t *testing.T) {
 		to := filepath.Join(dir, name)
 		restore(to).succeeds(t)
 		program{}.run(t, "audit", "--data-dir", to).succeeds(t)
-		second := daemontest.Start(t, daemontest.Options{DataDir: to, Args: []string{"--base-url", "https://images.example.com"}})
+		second := daemontest.Start(t, daemontest.Options{DataDir: to, Args: []string{"--base-url",
+			"https://images.example.com"}})
 		b := &customer{service: serviceOf(second), user: a.user, key: a.key}
 		same(t, ids(b.list(t, "")), []any{g["id"]})
 		same(t, b.generated(t, object{"n": 2}, "Idempotency-Key", "one"), g)
-		is.Equal(string(b.call(t, request{address: "/images/" + g["images"].([]any)[0].(object)["id"].(string)}).body), string(image))
+		is.Equal(string(b.call(t, request{address: "/images/" + g["images"].([]any)[0].(object)["id"].(string)}).body),
+			string(image))
 		same(t, b.credits(t), 8)
 	}
 }
@@ -130,8 +137,10 @@ func checkRefusedRestore(t *testing.T) {
 	is.NoErr(os.Mkdir(empty, 0o700))
 	altered := []byte(whole)
 	altered[len(altered)/2] ^= 1
-	for name, content := range map[string]string{"truncated.tar": whole[:len(whole)/2], "altered.tar": string(altered), "text.tar": "a fox", "none.tar": ""} {
-		program{}.run(t, "restore", write(t, content, dir, name), "--data-dir", empty).fails(t, 1, "nothing was restored")
+	for name, content := range map[string]string{"truncated.tar": whole[:len(whole)/2], "altered.tar": string(altered),
+		"text.tar": "a fox", "none.tar": ""} {
+		program{}.run(t, "restore", write(t, content, dir, name), "--data-dir", empty).
+			fails(t, 1, "nothing was restored")
 		is.Equal(len(files(t, empty)), 0)
 	}
 	program{}.run(t, "restore", filepath.Join(dir, "absent.tar"), "--data-dir", empty).fails(t, 1, "absent.tar")

@@ -17,13 +17,14 @@ func TestUserDocumentation(t *testing.T) {
 	is.NoErr(err)
 	api := string(content)
 	names := []string{
-		"/api/v1/models", "/api/v1/credits", "/api/v1/images/generations", "/api/v1/generations", "/images/", "/healthz", "/readyz",
-		"missingApiKey", "invalidApiKey", "expiredApiKey", "invalid_request", "insufficientCredits", "notFound", "methodNotAllowed",
-		"preconditionFailed", "notCancellable", "cancelled", "rangeNotSatisfiable",
-		"generationFailed", "idempotencyKeyReused", "idempotencyKeyInUse", "rateLimited", "overloaded", "internalError",
-		"Idempotency-Key", "Idempotent-Replayed", "X-Request-Id", "Location", "Retry-After", "x-should-retry", "WWW-Authenticate", "ETag", "Allow",
-		"reference_image[]", "image[]", "queued", "processing", "succeeded", "failed", "limit", "after", "status", "has_more", "next_cursor",
-		"32,000", "50 MiB", "100 megapixels", "800", "16 to 8192", "1.7 million", "4.4 million", "img_live_",
+		"/api/v1/models", "/api/v1/credits", "/api/v1/images/generations", "/api/v1/generations", "/images/",
+		"/healthz", "/readyz", "missingApiKey", "invalidApiKey", "expiredApiKey", "invalid_request",
+		"insufficientCredits", "notFound", "methodNotAllowed", "preconditionFailed", "notCancellable", "cancelled",
+		"rangeNotSatisfiable", "generationFailed", "idempotencyKeyReused", "idempotencyKeyInUse", "rateLimited",
+		"overloaded", "internalError", "Idempotency-Key", "Idempotent-Replayed", "X-Request-Id", "Location",
+		"Retry-After", "x-should-retry", "WWW-Authenticate", "ETag", "Allow", "reference_image[]", "image[]", "queued",
+		"processing", "succeeded", "failed", "limit", "after", "status", "has_more", "next_cursor", "32,000", "50 MiB",
+		"100 megapixels", "800", "16 to 8192", "1.7 million", "4.4 million", "img_live_",
 	}
 	for name := range succeeded("", 1) {
 		names = append(names, name)

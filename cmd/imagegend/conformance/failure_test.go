@@ -21,8 +21,9 @@ var failureChecks = []check{
 			"contract: | `Location` |",
 			"contract: | an image that is not whole",
 		},
-		run:       checkSynchronousFailure,
-		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestTheCompressedDataAreBroken", "imagegen/engine.TestAnImageIsCutOffAtAnyByte", "imagegen/engine/internal/picture.TestTruncated"},
+		run: checkSynchronousFailure,
+		elsewhere: []string{"imagegen/engine.TestProviderOutcomes", "imagegen/engine.TestTheCompressedDataAreBroken",
+			"imagegen/engine.TestAnImageIsCutOffAtAnyByte", "imagegen/internal/picture.TestTruncated"},
 	},
 	{
 		name: "asynchronous failure",
@@ -59,7 +60,8 @@ var failureChecks = []check{
 			"contract: | synchronous failure (provider error",
 			"contract: | time | 800 s cover",
 		},
-		elsewhere: []string{"imagegen/engine.TestTimeLimit", "imagegen/engine.TestAsynchronousTimeLimit", "imagegen/engine.TestWaitForASlotIsBounded", "imagegen/engine.TestQueueIsBounded"},
+		elsewhere: []string{"imagegen/engine.TestTimeLimit", "imagegen/engine.TestAsynchronousTimeLimit",
+			"imagegen/engine.TestWaitForASlotIsBounded", "imagegen/engine.TestQueueIsBounded"},
 	},
 	{
 		name:  "x-should-retry",
@@ -70,7 +72,7 @@ var failureChecks = []check{
 		name: "a fault of the service",
 		lines: []string{
 			"contract: | outcome unknown (the disk failed under a commit) |",
-			"contract: | a fault that is no generation's |",
+			"contract: | a fault that is not a generation's |",
 			"contract: Errors: one line on standard error",
 		},
 		elsewhere: []string{"cmd/imagegend/survival.TestFailedCommit", "imagegen/httpapi.TestPanic"},
@@ -79,29 +81,32 @@ var failureChecks = []check{
 
 const (
 	refusedMessage = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	lastingMessage = "the provider cannot make these images as they are asked for; the credits were returned; change the request"
 	failedMessage  = "the images could not be generated; the credits were returned; try again"
 )
 
 // failed is a generation that has failed.
 func failed(url, prompt, message string) object {
 	return with(succeeded(url, 2), object{"status": "failed", "prompt": prompt, "images": []any{},
-		"usage": object{"credits": 0, "credits_requested": 2}, "error": object{"message": message, "code": "generationFailed"}})
+		"usage": object{"credits": 0, "credits_requested": 2}, "error": object{"message": message,
+			"code": "generationFailed"}})
 }
 
 // failures are prompts for which the fake provider yields nothing.
 var failures = map[string]string{
-	"[fake:fail] a fox":                 failedMessage,
+	"[fake:fail] a fox":                 lastingMessage,
 	"[fake:refuse] a fox":               refusedMessage,
 	"[fake:panic] a fox":                failedMessage,
 	"[fake:corrupt] a fox":              failedMessage,
 	"[fake:transient=1] a fox":          failedMessage, // synchronous work is not tried again
-	"[fake:delay=30ms] [fake:fail] fox": failedMessage,
+	"[fake:delay=30ms] [fake:fail] fox": lastingMessage,
 }
 
 func checkSynchronousFailure(t *testing.T, s *service) {
 	a := s.account(t, 10)
 	for prompt, message := range failures {
-		answer := a.post(t, fox(object{"prompt": prompt, "n": 2})).refused(t, http.StatusInternalServerError, "generationFailed", message)
+		answer := a.post(t, fox(object{"prompt": prompt, "n": 2})).refused(t, http.StatusInternalServerError,
+			"generationFailed", message)
 		same(t, a.credits(t), 10) // before the answer
 		address := answer.header.Get("Location")
 		answer.has(t, "Location", pattern(s.url+`/api/v1/generations/gen_\w+`), "Cache-Control", "no-store")

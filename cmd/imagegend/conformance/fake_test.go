@@ -12,9 +12,12 @@ import (
 const fakeLine = "contract: Draws a real, pleasant, deterministic PNG"
 
 var fakeChecks = []check{
-	{name: "what the fake provider draws", lines: []string{fakeLine}, elsewhere: []string{"imagegen/provider/internal/fakeimage.TestSamePictureSameBytes", "imagegen/provider/internal/fakeimage.TestWordsDecide", "imagegen/provider/internal/fakeimage.TestAnySize"}},
+	{name: "what the fake provider draws", lines: []string{fakeLine},
+		elsewhere: []string{"imagegen/provider/internal/fakeimage.TestSamePictureSameBytes",
+			"imagegen/provider/internal/fakeimage.TestWordsDecide",
+			"imagegen/provider/internal/fakeimage.TestAnySize"}},
 	{
-		name:      "what the fake provider is told",
+		name:      "what the fake provider receives",
 		lines:     []string{fakeLine},
 		elsewhere: []string{"imagegen/provider.TestDirectives", "imagegen/provider.TestScriptReplacesDirectives"},
 	},

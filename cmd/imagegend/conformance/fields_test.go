@@ -72,12 +72,13 @@ var fieldChecks = []check{
 		lines: []string{
 			"spec: **JSON** (`Content-Type: application/json`)",
 			"contract: | Content-Type |",
+			"contract: | Content-Encoding |",
 		},
-		elsewhere: []string{"imagegen/httpapi.TestContentType"},
+		elsewhere: []string{"imagegen/httpapi.TestContentType", "imagegen/httpapi.TestCompressedBodies"},
 	},
 }
 
-// What is refused, and with which words, stands in the tests of the package that reads it; here is one of each kind.
+// The tests of the package that reads requests have all refusals with their words; here is one of each kind.
 func checkRefusedRequests(t *testing.T, s *service) {
 	a := s.account(t, 10)
 	refused := func(got answer, mentions ...string) {
@@ -89,11 +90,13 @@ func checkRefusedRequests(t *testing.T, s *service) {
 	refused(a.post(t, fox(object{"aspect_ratio": "1:1"})), `unknown field "aspect_ratio"`)
 	refused(a.send(t, "application/json", "{"), "malformed")
 	refused(a.send(t, "text/plain", "{}"), "Content-Type")
-	refused(a.call(t, request{method: http.MethodPost, address: generationsPath + "?n=4", key: a.key, body: encode(t, fox(nil)),
+	refused(a.call(t, request{method: http.MethodPost, address: generationsPath + "?n=4", key: a.key,
+		body:   encode(t, fox(nil)),
 		header: []string{"Content-Type", "application/json"}})) // fields belong in the body
 	refused(a.form(t, part{name: "async", value: "yes"}), "async", "yes")
 	refused(a.form(t, part{name: "cfg_scale", value: "7"}), `unknown field "cfg_scale"`)
-	refused(a.form(t, reference("ok.png", picture(8, 6)), reference("text.png", []byte("a fox"))), "reference_image 2", "text.png", "PNG", "JPEG", "WebP")
+	refused(a.form(t, reference("ok.png", picture(8, 6)), reference("text.png", []byte("a fox"))), "reference_image 2",
+		"text.png", "PNG", "JPEG", "WebP")
 	same(t, a.credits(t), 10)
 	same(t, a.list(t, "")["data"], []any{})
 }

@@ -78,7 +78,8 @@ func foxForm(more []part) []part {
 		replaced[p.name] = true
 	}
 	var parts []part
-	for _, p := range []part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "64x48"}} {
+	for _, p := range []part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"},
+		{name: "size", value: "64x48"}} {
 		if !replaced[p.name] {
 			parts = append(parts, p)
 		}
@@ -93,7 +94,8 @@ func (a *customer) send(t *testing.T, contentType, body string) answer {
 	if contentType == "" {
 		header = nil
 	}
-	return a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key, header: header, body: strings.NewReader(body)})
+	return a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key, header: header,
+		body: strings.NewReader(body)})
 }
 
 // form sends a request for images as a form.

@@ -82,12 +82,12 @@ func succeeded(url string, images int) object {
 	all := make([]any, images)
 	for i := range all {
 		all[i] = object{"id": imageID, "object": "image", "url": pattern(url + `/images/\w+`), "created_at": timestamp,
-			"width": 64, "height": 48, "content_type": "image/png"}
+			"width": 64, "height": 48, "content_type": "image/png", "provenance": "none"}
 	}
 	return object{
-		"object": "image_generation", "id": genID, "status": "succeeded", "model": "fake-1", "prompt": "a fox", "n": images,
-		"size": "64x48", "requested_quality": "auto", "reference_count": 0, "aspect_ratio": "4:3", "quality": "1K",
-		"created_at": timestamp, "completed_at": timestamp, "images": all,
+		"object": "image_generation", "id": genID, "status": "succeeded", "model": "fake-1", "prompt": "a fox",
+		"n": images, "size": "64x48", "requested_quality": "auto", "reference_count": 0, "aspect_ratio": "4:3",
+		"quality": "1K", "effort": "auto", "created_at": timestamp, "completed_at": timestamp, "images": all,
 		"usage":    object{"credits": images, "credits_requested": images},
 		"poll_url": pattern(url + `/api/v1/generations/gen_\w+`),
 	}
@@ -121,7 +121,8 @@ func checkSynchronous(t *testing.T, s *service) {
 		before := a.credits(t).(int)
 		sync := a.post(t, fox(async)).is(t, http.StatusOK)
 		g := sync.object(t)
-		same(t, g, with(succeeded(s.url, 3), object{"balance": object{"credits": before - 3, "account_type": "FREE", "next_expiration": nil}}))
+		same(t, g, with(succeeded(s.url, 3), object{"balance": object{"credits": before - 3, "account_type": "FREE",
+			"next_expiration": nil}}))
 		is.Equal(g["poll_url"], s.url+"/api/v1/generations/"+g["id"].(string))
 		sync.has(t, "Location", g["poll_url"].(string), "Content-Type", "application/json", "Cache-Control", "no-store")
 		same(t, a.credits(t), before-3)
@@ -148,8 +149,8 @@ func moment(t *testing.T, v any) time.Time {
 
 func checkGenerationIsRead(t *testing.T, s *service) {
 	a := s.account(t, 10)
-	told := a.generated(t, object{"n": 2})
-	same(t, a.generation(t, told["id"]), without(told, "balance")) // only the answer of the call tells the balance
-	same(t, a.get(t, told["poll_url"].(string)).object(t), without(told, "balance"))
-	a.get(t, told["poll_url"].(string)).is(t, http.StatusOK).has(t, "Retry-After", "", "Cache-Control", "no-store")
+	made := a.generated(t, object{"n": 2})
+	same(t, a.generation(t, made["id"]), without(made, "balance")) // only the answer of the call tells the balance
+	same(t, a.get(t, made["poll_url"].(string)).object(t), without(made, "balance"))
+	a.get(t, made["poll_url"].(string)).is(t, http.StatusOK).has(t, "Retry-After", "", "Cache-Control", "no-store")
 }

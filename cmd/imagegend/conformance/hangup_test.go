@@ -36,6 +36,6 @@ func (s *service) abandon(q *http.Request) (hangUp func()) {
 // ask is a request for images to be sent by another goroutine.
 func (a *customer) ask(t *testing.T, fields object, header ...string) *http.Request {
 	t.Helper()
-	return a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: encode(t, fox(fields)),
-		header: append([]string{"Content-Type", "application/json"}, header...)})
+	return a.request(t, request{method: http.MethodPost, address: generationsPath, key: a.key,
+		body: encode(t, fox(fields)), header: append([]string{"Content-Type", "application/json"}, header...)})
 }

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/httpapi/openapi/openapitest"
-
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi/openapitest"
 )
 
 // request is one request to a service.
@@ -148,7 +148,8 @@ func (a answer) has(t *testing.T, header ...any) answer {
 // and code, and what the message must mention.
 func (a answer) refused(t *testing.T, status int, code string, mentions ...string) answer {
 	t.Helper()
-	a.is(t, status).has(t, "Content-Type", "application/json", "Cache-Control", "no-store", "X-Content-Type-Options", "nosniff")
+	a.is(t, status).has(t, "Content-Type", "application/json", "Cache-Control", "no-store", "X-Content-Type-Options",
+		"nosniff")
 	body := a.object(t)
 	same(t, body, object{"error": object{"message": pattern(".+"), "code": code}})
 	for _, word := range mentions {

@@ -29,8 +29,9 @@ var idempotencyChecks = []check{
 		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestIdempotencyStatuses"},
 	},
 	{
-		name:      "the first call is still running",
-		lines:     []string{idempotencyLine, "contract: | equal Idempotency-Key while the first runs |", "contract: | client hangs up during a synchronous call |"},
+		name: "the first call is still running",
+		lines: []string{idempotencyLine, "contract: | equal Idempotency-Key while the first runs |",
+			"contract: | client hangs up during a synchronous call |"},
 		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestIdempotencyStatuses"},
 	},
 	{
@@ -49,9 +50,10 @@ var idempotencyChecks = []check{
 		elsewhere: []string{"imagegen.TestReserves", "imagegen/engine.TestIdempotencyKeyIsFreeAfter24Hours"},
 	},
 	{
-		name:      "the key is reserved in the commit that accepts",
-		lines:     []string{idempotencyLine},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/engine.TestConcurrentCallersWithOneKey", "cmd/imagegend/survival.TestOneKeyManyCallers"},
+		name:  "the key is reserved in the commit that accepts",
+		lines: []string{idempotencyLine},
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/engine.TestConcurrentCallersWithOneKey",
+			"cmd/imagegend/survival.TestOneKeyManyCallers"},
 	},
 	{
 		name:  "keys that are refused",
@@ -109,20 +111,22 @@ func checkSameRequest(t *testing.T, s *service) {
 		`{"model":"fake-1","prompt":"a fox","size":"64x48","n":null,"user":"somebody","response_format":"url"}`,
 	} {
 		a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: strings.NewReader(body),
-			header: []string{"Content-Type", "application/json; charset=utf-8", "Idempotency-Key", "plain"}}).replays(t, first)
+			header: []string{"Content-Type", "application/json; charset=utf-8", "Idempotency-Key", "plain"}}).
+			replays(t, first)
 	}
 	form := func(key string, parts ...part) answer {
 		t.Helper()
 		contentType, body := writeForm(t, foxForm(parts))
-		return a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key, body: strings.NewReader(body),
-			header: []string{"Content-Type", contentType, "Idempotency-Key", key}})
+		return a.call(t, request{method: http.MethodPost, address: generationsPath, key: a.key,
+			body: strings.NewReader(body), header: []string{"Content-Type", contentType, "Idempotency-Key", key}})
 	}
 	form("plain").replays(t, first)
 	form("plain", part{name: "n", value: "1"}).replays(t, first)
 
 	one, two := picture(8, 6), picture(6, 8)
 	files := form("files", reference("one.png", one), reference("two.png", two)).is(t, http.StatusOK)
-	form("files", part{name: "image", file: "x", value: string(one), contentType: "image/gif"}, reference("y", two)).replays(t, files)
+	form("files", part{name: "image", file: "x", value: string(one), contentType: "image/gif"}, reference("y", two)).
+		replays(t, files)
 	for _, others := range [][]part{
 		{reference("two.png", two), reference("one.png", one)},
 		{reference("one.png", one)},
@@ -137,9 +141,11 @@ func checkSameRequest(t *testing.T, s *service) {
 func checkRefusedKeys(t *testing.T, s *service) {
 	a := s.account(t, 10)
 	for _, key := range []string{"", "two words", "é", strings.Repeat("x", 256), "tab\there"} {
-		a.post(t, fox(nil), "Idempotency-Key", key).refused(t, http.StatusBadRequest, "invalid_request", "Idempotency-Key", "255")
+		a.post(t, fox(nil), "Idempotency-Key", key).refused(t, http.StatusBadRequest, "invalid_request",
+			"Idempotency-Key", "255")
 	}
-	a.post(t, fox(nil), "Idempotency-Key", "one", "Idempotency-Key", "one").refused(t, http.StatusBadRequest, "invalid_request")
+	a.post(t, fox(nil), "Idempotency-Key", "one", "Idempotency-Key", "one").refused(t, http.StatusBadRequest,
+		"invalid_request")
 	same(t, a.credits(t), 10)
 	for _, key := range []string{"x", "!~\"{}", strings.Repeat("x", 255)} {
 		a.generated(t, nil, "Idempotency-Key", key)

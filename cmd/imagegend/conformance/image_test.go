@@ -21,8 +21,16 @@ var imageChecks = []check{
 		},
 		run: checkImage,
 	},
-	{name: "parts of an image", lines: []string{imageLine}, elsewhere: []string{"imagegen/internal/byterange.TestHonoured", "imagegen/httpapi.TestImageRefused"}},
-	{name: "an image's address cannot be guessed", lines: []string{imageLine, "contract: Timestamps `2006-01-02T15:04:05.000Z`"}, run: checkUnguessable},
+	{name: "parts of an image", lines: []string{imageLine},
+		elsewhere: []string{"imagegen/internal/byterange.TestHonoured", "imagegen/httpapi.TestImageRefused"}},
+	{
+		name:  "the origin of an image",
+		lines: []string{"contract: | origin of an image |", "contract: | `provenance` |"},
+		elsewhere: []string{"imagegen/engine.TestProvenance", "imagegen/internal/picture.TestStrip",
+			"imagegen/internal/picture.TestProfilesOfEncodedImages"},
+	},
+	{name: "an image's address cannot be guessed", lines: []string{imageLine,
+		"contract: Timestamps `2006-01-02T15:04:05.000Z`"}, run: checkUnguessable},
 }
 
 // images are the addresses of a generation's images.
@@ -40,9 +48,9 @@ func checkImage(t *testing.T, s *service) {
 		image := s.call(t, request{address: address}).is(t, http.StatusOK) // no key
 		etag := fmt.Sprintf(`"%x"`, sha256.Sum256(image.body))
 		image.has(t, "Content-Type", "image/png", "Content-Length", fmt.Sprint(len(image.body)), "ETag", etag,
-			"Content-Disposition", pattern(`inline; filename="image_\w+\.png"`), "Cache-Control", "public, max-age=31536000, immutable",
-			"X-Content-Type-Options", "nosniff", "Accept-Ranges", "bytes", "Content-Security-Policy", "default-src 'none'; sandbox",
-			"Referrer-Policy", "no-referrer")
+			"Content-Disposition", pattern(`inline; filename="image_\w+\.png"`), "Cache-Control",
+			"public, max-age=31536000, immutable", "X-Content-Type-Options", "nosniff", "Accept-Ranges", "bytes",
+			"Content-Security-Policy", "default-src 'none'; sandbox", "Referrer-Policy", "no-referrer")
 		is.Equal(s.image(t, address).Bounds().Size().String(), "(64,48)")
 
 		head := s.call(t, request{method: http.MethodHead, address: address}).is(t, http.StatusOK).
@@ -50,13 +58,14 @@ func checkImage(t *testing.T, s *service) {
 		is.Equal(len(head.body), 0)
 		s.call(t, request{address: address, header: []string{"Range", "bytes=10-19"}}).is(t, http.StatusPartialContent).
 			has(t, "Content-Range", fmt.Sprintf("bytes 10-19/%d", len(image.body)), "Content-Length", "10")
-		unchanged := s.call(t, request{address: address, header: []string{"If-None-Match", etag}}).is(t, http.StatusNotModified)
+		unchanged := s.call(t, request{address: address, header: []string{"If-None-Match", etag}}).
+			is(t, http.StatusNotModified)
 		is.Equal(len(unchanged.body), 0)
 		is.Equal(s.call(t, request{address: address + "?v=1", key: "nonsense"}).status, http.StatusOK)
 	}
 }
 
-// What differs between addresses, also of the same generation, is at least 128 bits.
+// Any two addresses, also of one generation, differ in at least 128 random bits.
 func checkUnguessable(t *testing.T, s *service) {
 	is := is.New(t)
 	a := s.account(t, 40)
@@ -88,8 +97,10 @@ func checkUnguessable(t *testing.T, s *service) {
 		return id[:i] + map[bool]string{true: "B", false: "A"}[id[i] == 'A'] + id[i+1:]
 	}
 	imageless := a.queued(t, object{"prompt": "[fake:fail]"})["id"].(string)
-	for _, other := range []string{altered(len(id) - 1), altered(len(id) - 20), id[:len(id)-1], id + "A", strings.ToLower(id), "x", "..", "%2e%2e%2fetc",
-		strings.Replace(imageless, "gen_", "image_", 1) + strings.Repeat("A", 26)} {
-		s.call(t, request{address: "/images/" + other}).refused(t, http.StatusNotFound, "notFound").has(t, "Content-Security-Policy", "")
+	for _, other := range []string{altered(len(id) - 1), altered(len(id) - 20), id[:len(id)-1], id + "A",
+		strings.ToLower(id), "x", "..", "%2e%2e%2fetc", strings.Replace(imageless, "gen_", "image_", 1) +
+			strings.Repeat("A", 26)} {
+		s.call(t, request{address: "/images/" + other}).refused(t, http.StatusNotFound, "notFound").
+			has(t, "Content-Security-Policy", "")
 	}
 }

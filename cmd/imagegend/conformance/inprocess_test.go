@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
@@ -18,8 +20,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // startInProcess serves an engine over the memory storage.
@@ -35,15 +35,17 @@ func startEngine(t *testing.T, s settings, change func(*engine.Config)) *service
 	logged := new(daemontest.Output)
 	log := slog.New(httpapi.NewLogHandler(slog.NewJSONHandler(logged, nil)))
 	db := memory.New(nil)
-	cfg := engine.Config{Store: db, Ledger: db, Models: s.catalog(t), Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
-		SlotWait: s.slotWait, AttemptTimeout: s.attemptTimeout, Log: log}
+	cfg := engine.Config{Store: db, Ledger: db, Models: s.catalog(t),
+		Limits: engine.Limits{Concurrency: s.concurrency, MaxQueued: s.maxQueued, FairShares: true,
+			SlotWait: s.slotWait},
+		Attempts: engine.Attempts{Timeout: s.attemptTimeout}, Log: log}
 	if s.policy == "quality-first" {
 		cfg.Policy = engine.QualityFirst
 	}
 	change(&cfg)
 	e, err := engine.New(cfg)
 	is.NoErr(err)
-	is.NoErr(e.Start(t.Context()))
+	is.NoErr(e.Start())
 	server := httptest.NewServer(httpapi.NewHandler(e, s.options(t, log)))
 	t.Cleanup(func() {
 		now, cancel := context.WithCancel(context.Background())
@@ -148,7 +150,8 @@ func (o inProcess) revokeKey(t *testing.T, user, raw string) {
 
 func (o inProcess) grant(t *testing.T, user string, credits int, lifetime time.Duration) {
 	t.Helper()
-	_, err := o.books.Grant(t.Context(), imagegen.Grant{User: o.user(t, user), Credits: imagegen.Credits(credits), Expires: expiry(lifetime)})
+	_, err := o.books.Grant(t.Context(), imagegen.Grant{User: o.user(t, user), Credits: imagegen.Credits(credits),
+		Expires: expiry(lifetime)})
 	is.New(t).NoErr(err)
 }
 

@@ -1,7 +1,9 @@
 package conformance_test
 
 import (
+	"crypto/rand"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,31 +18,40 @@ const (
 
 var joinChecks = []check{
 	{
-		name:      "an equal call joins one whose caller hung up",
-		lines:     []string{"contract: OpenAI's clients repeat a call that timed out", whatJoinsLine, howLine, "contract: | addresses | are built from the joining"},
-		run:       checkJoin,
-		elsewhere: []string{"imagegen/engine.TestARepetitionJoinsWorkUnderWay", "imagegen/engine.TestNothingIsJoinedAfterTheWindow", "imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
+		name: "an equal call joins one whose caller hung up",
+		lines: []string{"contract: OpenAI's clients repeat a call that timed out", whatJoinsLine, howLine,
+			"contract: | addresses | are built from the joining"},
+		run: checkJoin,
+		elsewhere: []string{"imagegen/engine.TestARepetitionJoinsWorkUnderWay",
+			"imagegen/engine.TestNothingIsJoinedAfterTheWindow",
+			"imagegen/httpapi.TestAnAnswerThatCannotBeWrittenIsJoined"},
 	},
-	{name: "what failed is made anew", lines: []string{whatJoinsLine}, elsewhere: []string{"imagegen/engine.TestWhatFailedIsMadeAnew", "imagegen/engine.TestKeysOfOneUserDoNotJoin", "imagegen/engine.TestARepetitionJoinsWhatIsNoLongerOffered"}},
+	{name: "what failed is made anew", lines: []string{whatJoinsLine},
+		elsewhere: []string{"imagegen/engine.TestWhatFailedIsMadeAnew", "imagegen/engine.TestKeysOfOneUserDoNotJoin",
+			"imagegen/engine.TestARepetitionJoinsWhatIsNoLongerOffered"}},
 	{
-		name:      "a call that says it is a repetition",
-		lines:     []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},
-		run:       checkRetry,
-		elsewhere: []string{"imagegen/engine.TestARetryWaitsForTheFirstCallerToHangUp", "imagegen/engine.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
+		name:  "a call that says it is a repetition",
+		lines: []string{"contract: | `x-stainless-retry-count` ≥ 1 |"},
+		run:   checkRetry,
+		elsewhere: []string{"imagegen/engine.TestARetryWaitsForTheFirstCallerToHangUp",
+			"imagegen/engine.TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn"},
 	},
-	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"}, elsewhere: []string{"imagegen/engine.TestTwoCallersWhoWaitGetTwoGenerations"}},
+	{name: "two callers who wait", lines: []string{"contract: | two equal requests at once, both connected |"},
+		elsewhere: []string{"imagegen/engine.TestTwoCallersWhoWaitGetTwoGenerations"}},
 	{
 		name:      "calls that never join",
 		lines:     []string{"contract: | never joined | a request with an Idempotency-Key"},
 		elsewhere: []string{"imagegen/engine.TestOtherCallsDoNotJoin"},
 	},
 	{
-		name:      "who joined takes no slot",
-		lines:     []string{"contract: | while waiting | takes no slot"},
-		run:       checkJoinTakesNoSlot,
-		elsewhere: []string{"imagegen/engine.TestAtMostEightCallsOfAKeyWait", "imagegen/engine.TestADrainEndsTheWaitOfWhoJoined", "imagegen/engine.TestARevokedKeyJoinsNothing"},
+		name:  "who joined takes no slot",
+		lines: []string{"contract: | while waiting | takes no slot"},
+		run:   checkJoinTakesNoSlot,
+		elsewhere: []string{"imagegen/engine.TestAtMostEightCallsOfAKeyWait",
+			"imagegen/engine.TestADrainEndsTheWaitOfWhoJoined", "imagegen/engine.TestARevokedKeyJoinsNothing"},
 	},
-	{name: "an answer that nobody received, after a restart", lines: []string{nodesLine}, daemon: checkJoinAfterRestart},
+	{name: "an answer that nobody received, after a restart", lines: []string{nodesLine},
+		daemon: checkJoinAfterRestart},
 	{
 		name:      "an answer of the last moments before a kill",
 		lines:     []string{nodesLine},
@@ -49,15 +60,25 @@ var joinChecks = []check{
 	},
 }
 
-const slow = "[fake:delay=1s] a fox"
+// slow is work that lasts until long after a hang-up was noticed.
+const slow = "[fake:delay=4s] a fox"
 
-// hangsUp makes a call whose caller hangs up once it is charged.
+// hangsUp makes a call whose caller hangs up once it is charged, and returns when the service has noticed that: it has
+// ended the request.
 func (a *customer) hangsUp(t *testing.T, fields object) (id any) {
 	t.Helper()
-	before := a.credits(t)
-	hangUp := a.abandon(a.ask(t, fields))
+	before, request := a.credits(t), rand.Text()
+	hangUp := a.abandon(a.ask(t, fields, "X-Request-Id", request))
 	eventually(t, "the call was charged", func() bool { return a.credits(t) != before })
 	hangUp()
+	eventually(t, "the hang-up was noticed", func() bool {
+		for line := range strings.Lines(a.log()) {
+			if strings.Contains(line, request) && strings.Contains(line, `"duration_ms"`) {
+				return true
+			}
+		}
+		return false
+	})
 	return ids(a.list(t, ""))[0]
 }
 
@@ -71,8 +92,8 @@ func checkJoin(t *testing.T, s *service) {
 	a := s.account(t, 10)
 	fields := object{"prompt": slow, "n": 2}
 	id := a.hangsUp(t, fields)
-	got := a.post(t, fox(fields), "Host", "joined.example.com").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true",
-		"Location", pattern(`http://joined\.example\.com/.*`))
+	got := a.post(t, fox(fields), "Host", "joined.example.com").is(t, http.StatusOK).has(t, "Idempotent-Replayed",
+		"true", "Location", pattern(`http://joined\.example\.com/.*`))
 	same(t, []any{got.object(t)["id"], len(images(got.object(t))), a.credits(t)}, []any{id, 2, 8})
 	is.True(!s.repeated(t, a.post(t, fox(fields)).is(t, http.StatusOK))) // the answer was received
 	same(t, a.credits(t), 6)
@@ -85,7 +106,7 @@ func checkJoin(t *testing.T, s *service) {
 
 func checkRetry(t *testing.T, s *service) {
 	a := s.account(t, 10)
-	fields := object{"prompt": "[fake:delay=4s] a fox"}
+	fields := object{"prompt": "[fake:delay=10s] a fox"} // the repetition waits 2 s, from when it has come
 	first := make(chan answer, 1)
 	q := a.ask(t, fields)
 	go func() {
@@ -93,7 +114,8 @@ func checkRetry(t *testing.T, s *service) {
 		first <- got
 	}()
 	eventually(t, "the call was charged", func() bool { return a.credits(t) == 9 })
-	got := a.post(t, fox(fields), "X-Stainless-Retry-Count", "1").is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
+	got := a.post(t, fox(fields), "X-Stainless-Retry-Count", "1").is(t, http.StatusOK).has(t, "Idempotent-Replayed",
+		"true")
 	got.has(t, "Location", got.object(t)["poll_url"])
 	same(t, got.object(t)["id"], (<-first).is(t, http.StatusOK).object(t)["id"])
 	same(t, a.credits(t), 9)
@@ -102,7 +124,7 @@ func checkRetry(t *testing.T, s *service) {
 func checkJoinTakesNoSlot(t *testing.T, s *service) {
 	s = s.start(t, settings{concurrency: 1, slotWait: 100 * time.Millisecond})
 	a := s.account(t, 10)
-	fields := object{"prompt": "[fake:delay=4s] a fox"}
+	fields := object{"prompt": slow}
 	a.hangsUp(t, fields)
 	a.post(t, fox(nil)).refused(t, http.StatusServiceUnavailable, "overloaded")
 	a.post(t, fox(fields)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true")
@@ -134,6 +156,7 @@ func checkJoinAfterKill(t *testing.T) {
 	first := a.post(t, fox(nil)).is(t, http.StatusOK) // nobody knows whether it was received
 	l.Kill()
 	l.again(t, a)
-	same(t, a.post(t, fox(nil)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true").object(t)["id"], first.object(t)["id"])
+	same(t, a.post(t, fox(nil)).is(t, http.StatusOK).has(t, "Idempotent-Replayed", "true").object(t)["id"],
+		first.object(t)["id"])
 	same(t, a.credits(t), 9)
 }

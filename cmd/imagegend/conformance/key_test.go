@@ -88,9 +88,11 @@ func checkKeyIsNotStored(t *testing.T) {
 	is.True(!strings.Contains(listing, a.key[15:]) && !strings.Contains(listing, other[15:]))
 	var keys []object
 	is.NoErr(json.Unmarshal([]byte(listing), &keys))
-	one := object{"id": pattern(`key_\w+`), "name": "default", "prefix": a.key[:15], "created_at": timestamp, "expires_at": nil,
-		"revoked_at": nil, "last_used_at": timestamp, "limits": map[string]any{"credits": 0.0, "daily_credits": 0.0, "monthly_credits": 0.0, "at_once": 0.0}}
-	same(t, keys, []object{one, with(one, object{"name": "other", "prefix": other[:15], "expires_at": timestamp, "last_used_at": nil})})
+	one := object{"id": pattern(`key_\w+`), "name": "default", "prefix": a.key[:15], "created_at": timestamp,
+		"expires_at": nil, "revoked_at": nil, "last_used_at": timestamp, "limits": map[string]any{"credits": 0.0,
+			"daily_credits": 0.0, "monthly_credits": 0.0, "at_once": 0.0}}
+	same(t, keys, []object{one, with(one, object{"name": "other", "prefix": other[:15], "expires_at": timestamp,
+		"last_used_at": nil})})
 	expires := moment(t, keys[1]["expires_at"]).Sub(moment(t, keys[1]["created_at"])).Round(time.Minute)
 	is.Equal(expires, 720*time.Hour)
 }

@@ -30,9 +30,12 @@ func TestEveryLineIsCovered(t *testing.T) {
 			covered := map[string]bool{}
 			for _, c := range checks() {
 				for _, piece := range pieces(c, document) {
-					fits := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, piece) })
+					fits := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+						return !strings.Contains(line, piece)
+					})
 					if len(fits) != 1 {
-						t.Errorf("check %q names %q, which stands in %d lines of docs/%s.md", c.name, piece, len(fits), document)
+						t.Errorf("check %q names %q, which stands in %d lines of docs/%s.md", c.name, piece, len(fits),
+							document)
 						continue
 					}
 					covered[fits[0]] = true
@@ -112,7 +115,8 @@ func TestElsewhere(t *testing.T) {
 				known[dir] = testsIn(t, dir)
 			}
 			if !known[dir][function] {
-				t.Errorf("check %q points to %s, which is not there; in %s are %v", c.name, name, dir, slices.Sorted(maps.Keys(known[dir])))
+				t.Errorf("check %q points to %s, which is not there; in %s are %v", c.name, name, dir,
+					slices.Sorted(maps.Keys(known[dir])))
 			}
 		}
 	}

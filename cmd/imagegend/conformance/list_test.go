@@ -13,13 +13,15 @@ var listChecks = []check{
 	{name: "the list", lines: []string{listLine, "spec: Stores a log of each generation"}, run: checkList},
 	{name: "pages of the list", lines: []string{listLine}, run: checkPages},
 	{name: "the list by status", lines: []string{listLine}, elsewhere: []string{"imagegen/client.TestOverHTTP"}},
-	{name: "lists that are refused", lines: []string{listLine, "spec: 6. A body or parameters that are invalid"}, run: checkRefusedLists},
+	{name: "lists that are refused", lines: []string{listLine, "spec: 6. A body or parameters that are invalid"},
+		run: checkRefusedLists},
 }
 
 // list reads a page.
 func (a *customer) list(t *testing.T, query string) object {
 	t.Helper()
-	return a.get(t, "/api/v1/generations"+query).is(t, http.StatusOK).has(t, "Content-Type", "application/json", "Cache-Control", "no-store").object(t)
+	return a.get(t, "/api/v1/generations"+query).is(t, http.StatusOK).has(t, "Content-Type", "application/json",
+		"Cache-Control", "no-store").object(t)
 }
 
 func checkList(t *testing.T, s *service) {
@@ -34,7 +36,8 @@ func checkList(t *testing.T, s *service) {
 	same(t, without(list, "data"), object{"object": "list", "has_more": false, "next_cursor": nil})
 	data := list["data"].([]any)
 	same(t, len(data), 3)
-	same(t, []any{data[0].(object)["id"], data[1].(object)["status"], data[2].(object)["id"]}, []any{second["id"], "failed", first["id"]})
+	same(t, []any{data[0].(object)["id"], data[1].(object)["status"], data[2].(object)["id"]},
+		[]any{second["id"], "failed", first["id"]})
 	for _, element := range data {
 		same(t, element, a.generation(t, element.(object)["id"]))
 	}
@@ -62,7 +65,8 @@ func checkPages(t *testing.T, s *service) {
 	same(t, all, newest)
 	same(t, a.list(t, "?limit=23")["has_more"], false)
 	same(t, ids(a.list(t, "?limit=1")), newest[:1])
-	same(t, a.list(t, fmt.Sprintf("?after=%s", newest[22])), object{"object": "list", "data": []any{}, "has_more": false, "next_cursor": nil})
+	same(t, a.list(t, fmt.Sprintf("?after=%s", newest[22])), object{"object": "list", "data": []any{},
+		"has_more": false, "next_cursor": nil})
 }
 
 func ids(page object) (all []any) {

@@ -52,7 +52,8 @@ var modelChecks = []check{
 	},
 }
 
-var ratios = []any{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1", "1:2", "3:1", "1:3"}
+var ratios = []any{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1",
+	"1:2", "3:1", "1:3"}
 
 // listed is a model as it is listed when nothing narrows it.
 func listed(id string, prices object) object {
@@ -61,6 +62,7 @@ func listed(id string, prices object) object {
 		"credits":                  prices,
 		"default_options":          object{"aspect_ratio": "auto", "quality": "1K"},
 		"supported_qualities":      []any{"1K", "2K", "4K"},
+		"supported_efforts":        efforts("1K", "2K", "4K"),
 		"supported_ratios":         ratios,
 		"supported_output_formats": []any{"png", "jpeg", "webp"},
 		"supported_backgrounds":    []any{"auto", "opaque", "transparent"},
@@ -71,10 +73,21 @@ func listed(id string, prices object) object {
 	}
 }
 
+// efforts are those of tiers without a cap.
+func efforts(tiers ...string) object {
+	all := object{}
+	for _, t := range tiers {
+		all[t] = []any{"auto", "low", "medium", "high"}
+	}
+	return all
+}
+
 func checkModelListing(t *testing.T, s *service) {
-	listing := s.call(t, request{address: "/api/v1/models"}).is(t, http.StatusOK).has(t, "Content-Type", "application/json")
-	same(t, listing.object(t), object{"object": "list", "data": []any{listed("fake-1", object{"1K": 1, "2K": 2, "4K": 4})}})
-	// With a key that is no key it is the same: none is needed.
+	listing := s.call(t, request{address: "/api/v1/models"}).is(t, http.StatusOK).has(t, "Content-Type",
+		"application/json")
+	same(t, listing.object(t),
+		object{"object": "list", "data": []any{listed("fake-1", object{"1K": 1, "2K": 2, "4K": 4})}})
+	// A wrong key changes nothing, since none is needed.
 	is.New(t).Equal(string(s.call(t, request{address: "/api/v1/models", key: "nonsense"}).body), string(listing.body))
 }
 
@@ -88,7 +101,9 @@ func checkSeveralModels(t *testing.T, s *service) {
 	s = s.start(t, settings{models: twoModels})
 	cheap := listed("cheap", object{"1K": 3})
 	cheap["supported_qualities"], cheap["supported_ratios"] = []any{"1K"}, []any{"auto", "1:1"}
-	cheap["limits"] = object{"reference_image_limit": 2, "max_images": 2, "max_prompt_length": 10, "max_reference_image_bytes": 52428800, "max_seed": 4294967295}
+	cheap["supported_efforts"] = efforts("1K")
+	cheap["limits"] = object{"reference_image_limit": 2, "max_images": 2, "max_prompt_length": 10,
+		"max_reference_image_bytes": 52428800, "max_seed": 4294967295}
 	same(t, s.call(t, request{address: "/api/v1/models"}).object(t),
 		object{"object": "list", "data": []any{cheap, listed("dear", object{"1K": 7, "2K": 8, "4K": 9})}})
 
@@ -98,7 +113,8 @@ func checkSeveralModels(t *testing.T, s *service) {
 		same(t, []any{g["model"], g["usage"].(object)["credits"]}, []any{model, price})
 	}
 	for _, unknown := range []string{"fake-1", "Cheap", " cheap", ""} {
-		a.post(t, fox(object{"model": unknown})).refused(t, http.StatusBadRequest, "invalid_request", "model", "cheap", "dear")
+		a.post(t, fox(object{"model": unknown})).refused(t, http.StatusBadRequest, "invalid_request", "model", "cheap",
+			"dear")
 	}
 	for _, beyond := range []struct {
 		fields   object

@@ -24,12 +24,15 @@ func checkDocument(t *testing.T) {
 	const base = "https://images.example.com/prefix"
 	s := serviceOf(daemontest.Start(t, daemontest.Options{Args: []string{"--base-url", base, "--console=false"}}))
 	document := s.call(t, request{address: "/openapi.json"}).is(t, http.StatusOK).
-		has(t, "Content-Type", "application/json", "X-Content-Type-Options", "nosniff", "X-Request-Id", pattern(".+")).object(t)
+		has(t, "Content-Type", "application/json", "X-Content-Type-Options", "nosniff", "X-Request-Id", pattern(".+")).
+		object(t)
 	same(t, document["openapi"], "3.1.0")
 	same(t, document["servers"], []any{object{"url": base}})
 	s.call(t, request{method: http.MethodHead, address: "/docs"}).is(t, http.StatusOK).
 		has(t, "Content-Type", "text/html; charset=utf-8", "Content-Security-Policy", pattern("default-src 'none'; .+"))
-	s.call(t, request{address: "/docs/rapidoc-min.js"}).is(t, http.StatusOK).has(t, "Content-Type", "text/javascript; charset=utf-8")
+	s.call(t, request{address: "/docs/rapidoc-min.js"}).is(t, http.StatusOK).has(t, "Content-Type",
+		"text/javascript; charset=utf-8")
 	s.call(t, request{address: "/docs/other"}).refused(t, http.StatusNotFound, "notFound")
-	s.call(t, request{method: http.MethodPost, address: "/openapi.json"}).refused(t, http.StatusMethodNotAllowed, "methodNotAllowed")
+	s.call(t, request{method: http.MethodPost, address: "/openapi.json"}).refused(t, http.StatusMethodNotAllowed,
+		"methodNotAllowed")
 }

@@ -9,7 +9,8 @@ var optionChecks = []check{
 			"contract: | `mask` | PNG with an alpha channel",
 			"contract: Draws a real, pleasant, deterministic PNG",
 		},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestOptions", "imagegen/httpapi.TestOptionRefusals", "imagegen/httpapi.TestMaskBesideAllReferences",
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/httpapi.TestOptions",
+			"imagegen/httpapi.TestOptionRefusals", "imagegen/httpapi.TestMaskBesideAllReferences",
 			"imagegen/engine.TestOptionsThatAModelDoesNotDeclare", "imagegen/engine.TestOptionsAreDelivered"},
 	},
 }

@@ -39,8 +39,10 @@ func checkOrder(t *testing.T, s *service) {
 	wrong := object{"n": 9}
 	anonymous := &customer{service: s}
 
-	anonymous.call(t, request{method: http.MethodPost, address: "/api/v1/nowhere"}).refused(t, http.StatusNotFound, "notFound")
-	anonymous.call(t, request{method: http.MethodPut, address: generationsPath}).refused(t, http.StatusMethodNotAllowed, "methodNotAllowed")
+	anonymous.call(t, request{method: http.MethodPost, address: "/api/v1/nowhere"}).refused(t, http.StatusNotFound,
+		"notFound")
+	anonymous.call(t, request{method: http.MethodPut, address: generationsPath}).refused(t, http.StatusMethodNotAllowed,
+		"methodNotAllowed")
 	anonymous.post(t, wrong).refused(t, http.StatusUnauthorized, "missingApiKey")
 	anonymous.get(t, "/api/v1/generations?limit=x").refused(t, http.StatusUnauthorized, "missingApiKey")
 	poor.post(t, fox(wrong), "Idempotency-Key", "spent").refused(t, http.StatusBadRequest, "invalid_request") // not 422
@@ -56,15 +58,20 @@ func checkOrder(t *testing.T, s *service) {
 	full(poor.post(t, fox(nil))) // not 402
 	full(poor.post(t, fox(object{"async": true})))
 	full(rich.post(t, fox(nil)))
-	poor.post(t, fox(wrong)).refused(t, http.StatusBadRequest, "invalid_request")                                // not 503
-	same(t, poor.generated(t, nil, "Idempotency-Key", "spent"), spent)                                           // not 503
-	poor.post(t, fox(object{"n": 2}), "Idempotency-Key", "spent").refused(t, 422, "idempotencyKeyReused", "key") // not 503
+	// not 503
+	poor.post(t, fox(wrong)).refused(t, http.StatusBadRequest, "invalid_request")
+	// not 503
+	same(t, poor.generated(t, nil, "Idempotency-Key", "spent"), spent)
+	// not 503
+	poor.post(t, fox(object{"n": 2}), "Idempotency-Key", "spent").refused(t, 422, "idempotencyKeyReused", "key")
 }
 
 func checkKeyBeforeBody(t *testing.T, s *service) {
-	for authorization, code := range map[string]string{"": "missingApiKey", "Authorization: Bearer nonsense\r\n": "invalidApiKey"} {
+	for authorization, code := range map[string]string{"": "missingApiKey",
+		"Authorization: Bearer nonsense\r\n": "invalidApiKey"} {
 		for _, contentType := range []string{"application/json", "multipart/form-data; boundary=x"} {
-			s.raw(t, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Type: %s\r\nContent-Length: 1000\r\n\r\n{", generationsPath, authorization, contentType)).
+			s.raw(t, fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\n%sContent-Type: %s\r\nContent-Length: 1000\r\n\r\n{",
+				generationsPath, authorization, contentType)).
 				refused(t, http.StatusUnauthorized, code)
 		}
 	}

@@ -35,8 +35,8 @@ func checkOwnership(t *testing.T, s *service) {
 	for i, id := range []string{
 		theirs, hanging, path.Base(failed),
 		"gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE", "gen_ZZZZZZZZZZZZZZZZZZZZZZZZZZ",
-		"gen_", "nope", "1", "image_1", theirs[:len(theirs)-1], theirs + "0", "GEN" + theirs[3:], "%00", "..", "%2e%2e", "gen_%20", "%ff", "a%2Fb",
-		url.PathEscape("' OR 1=1 --"), url.PathEscape("🦊"), strings.Repeat("g", 5000),
+		"gen_", "nope", "1", "image_1", theirs[:len(theirs)-1], theirs + "0", "GEN" + theirs[3:], "%00", "..", "%2e%2e",
+		"gen_%20", "%ff", "a%2Fb", url.PathEscape("' OR 1=1 --"), url.PathEscape("🦊"), strings.Repeat("g", 5000),
 	} {
 		got := other.get(t, "/api/v1/generations/"+id).refused(t, http.StatusNotFound, "notFound")
 		got.header.Del("Date")
@@ -48,7 +48,7 @@ func checkOwnership(t *testing.T, s *service) {
 		same(t, got.header, first.header)
 	}
 	same(t, other.list(t, "")["data"], []any{})
-	same(t, other.list(t, "?after="+theirs)["data"], []any{}) // the place is no secret, what is there is
+	same(t, other.list(t, "?after="+theirs)["data"], []any{}) // a place in the list is not secret, what is there is
 	same(t, owner.generation(t, theirs)["id"], theirs)
 	owner.ended(t, hanging)
 }

@@ -46,6 +46,14 @@ var referenceChecks = []check{
 		},
 		elsewhere: []string{"imagegen/httpapi.TestFileOfFiftyMiB", "imagegen/httpapi.TestBodyLargerThanAllFiles"},
 	},
+	{
+		name:   "files on their side",
+		lines:  []string{"contract: | orientation | of a reference or a mask"},
+		daemon: checkOrientation,
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen/engine.TestTurnedReferences",
+			"imagegen/engine.TestTurnedMask", "imagegen/engine.TestUprightCopyIsMadeOnce",
+			"imagegen/engine.TestAReferenceThatIsTooLargeToTurn", "imagegen/engine.TestTurnedImagesOfAnUpstream"},
+	},
 }
 
 func reference(file string, content []byte) part {

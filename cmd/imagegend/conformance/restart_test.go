@@ -12,7 +12,8 @@ const restartLine = "contract: | restart | queued work resumes;"
 
 var restartChecks = []check{
 	{name: "a daemon that is killed", lines: []string{restartLine}, daemon: checkKilled},
-	{name: "a daemon that is killed at every attempt", lines: []string{restartLine}, elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAJob"}},
+	{name: "a daemon that is killed at every attempt", lines: []string{restartLine},
+		elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAJob"}},
 	{name: "a drain costs no attempt", lines: []string{restartLine}, elsewhere: []string{"imagegen/engine.TestDrain"}},
 	{
 		name:   "answers are replayed after a restart",
@@ -20,9 +21,10 @@ var restartChecks = []check{
 		daemon: checkReplayAfterRestart,
 	},
 	{
-		name:      "recovery",
-		lines:     []string{restartLine},
-		elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAnIntent", "imagegen/engine.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
+		name:  "recovery",
+		lines: []string{restartLine},
+		elsewhere: []string{"imagegen/engine.TestRecovery", "imagegen/engine.TestRecoveryOfAnIntent",
+			"imagegen/engine.TestDrain", "cmd/imagegend/survival.TestKillUnderLoad"},
 	},
 }
 
@@ -35,7 +37,8 @@ type lives struct {
 // live starts the first daemon on a new directory.
 func live(t *testing.T, args ...string) *lives {
 	t.Helper()
-	l := &lives{Options: daemontest.Options{DataDir: t.TempDir(), Args: append(args, "--base-url", "https://images.example.com")}}
+	l := &lives{Options: daemontest.Options{DataDir: t.TempDir(), Args: append(args, "--base-url",
+		"https://images.example.com")}}
 	l.Daemon = daemontest.Start(t, l.Options)
 	return l
 }

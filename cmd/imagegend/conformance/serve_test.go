@@ -25,20 +25,26 @@ var serveChecks = []check{
 		lines:     []string{serveLine, "contract: `--dev` and `--models fake` list one model"},
 		elsewhere: []string{"cmd/imagegend.TestBanner", "cmd/imagegend.TestReadyRecord"},
 	},
-	{name: "the flags of serve", lines: []string{serveLine, "contract: | time | 800 s cover"}, elsewhere: []string{"cmd/imagegend/internal/cli.TestHelp", "cmd/imagegend/internal/config.TestEverySettingHasAVariable"}},
+	{name: "the flags of serve", lines: []string{serveLine, "contract: | time | 800 s cover"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestHelp",
+			"cmd/imagegend/internal/config.TestEverySettingHasAVariable"}},
 	{name: "the data directory that serve makes", lines: []string{serveLine}, daemon: checkDefaultDirectory},
 	{
 		name:      "a drain",
-		lines:     []string{serveLine, healthLine, "contract: | overload or shutdown |"},
+		lines:     []string{serveLine, healthLine, "contract: | overload or shutdown, or a database"},
 		elsewhere: []string{"cmd/imagegend.TestDrain", "imagegen/httpapi.TestDraining"},
 	},
-	{name: "a drain at its limit", lines: []string{serveLine, "contract: | restart | queued work resumes;"}, elsewhere: []string{"cmd/imagegend.TestDrainAtTheLimit", "imagegen/engine.TestDrainKeepsWhatIsComplete", "imagegen/engine.TestDrain"}},
-	{name: "a second signal", lines: []string{serveLine}, elsewhere: []string{"cmd/imagegend/survival.TestSecondSignal"}},
+	{name: "a drain at its limit", lines: []string{serveLine, "contract: | restart | queued work resumes;"},
+		elsewhere: []string{"cmd/imagegend.TestDrainAtTheLimit", "imagegen/engine.TestDrainKeepsWhatIsComplete",
+			"imagegen/engine.TestDrain"}},
+	{name: "a second signal", lines: []string{serveLine},
+		elsewhere: []string{"cmd/imagegend/survival.TestSecondSignal"}},
 }
 
 var devChecks = []check{
 	{name: "serve --dev", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend.TestDevLineYieldsAnImage"}},
-	{name: "serve --dev is for this machine only", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend/internal/cli.TestSettingsThatCannotBeMeantTogether"}},
+	{name: "serve --dev is for this machine only", lines: []string{devLine},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestSettingsThatCannotBeMeantTogether"}},
 }
 
 var says = daemontest.Says

@@ -16,7 +16,9 @@ var sizeChecks = []check{
 			"contract: | `size` → `aspect_ratio` |",
 			"contract: | tier (response `quality`) |",
 		},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestNearestRatio", "imagegen.TestChooseExplicitSizes", "imagegen/engine.TestProviderOutcomes", "imagegen/engine/internal/picture.TestCoverCropKeepsTheCentre"},
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestNearestRatio",
+			"imagegen.TestChooseExplicitSizes", "imagegen/engine.TestProviderOutcomes",
+			"imagegen/internal/picture.TestCoverCropKeepsTheCentre"},
 	},
 	{
 		name: "sizes that are refused",
@@ -24,7 +26,8 @@ var sizeChecks = []check{
 			"contract: | `size` | `auto`, or two integers",
 			"contract: | `size` → `aspect_ratio` |",
 		},
-		elsewhere: []string{"imagegen.TestParseSize", "imagegen/engine.TestRefusedSizeNamesTheNearest", "imagegen/httpapi.TestJSONRefusals"},
+		elsewhere: []string{"imagegen.TestParseSize", "imagegen/engine.TestRefusedSizeNamesTheNearest",
+			"imagegen/httpapi.TestJSONRefusals"},
 	},
 	{
 		name: "size auto",
@@ -34,14 +37,16 @@ var sizeChecks = []check{
 			"contract: | `size` → `aspect_ratio` |",
 			"contract: | tier (response `quality`) |",
 		},
-		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestChooseByTheFirstReference", "imagegen/engine.TestPolicies"},
+		elsewhere: []string{"imagegen/client.TestOverHTTP", "imagegen.TestChooseByTheFirstReference",
+			"imagegen/engine.TestPolicies"},
 	},
 	{
 		name: "the bounds of the tiers",
 		lines: []string{
 			"contract: | tier (response `quality`) |",
 		},
-		elsewhere: []string{"imagegen.TestTierOf", "imagegen/engine.TestPolicies", "cmd/imagegend/conformance.TestPolicyOfAnEmbedder"},
+		elsewhere: []string{"imagegen.TestTierOf", "imagegen/engine.TestPolicies",
+			"cmd/imagegend/conformance.TestPolicyOfAnEmbedder"},
 	},
 	{
 		name:  "quality first",
@@ -62,5 +67,6 @@ func checkQualityFirst(t *testing.T, s *service) {
 		same(t, []any{g["quality"], g["aspect_ratio"], g["size"]}, []any{tier, "4:3", "64x48"})
 	}
 	same(t, a.generated(t, object{"size": "auto", "quality": "medium"})["quality"], "2K")
-	a.post(t, fox(object{"size": "2048x2048", "quality": "low"})).refused(t, http.StatusBadRequest, "invalid_request", "2048x2048", "2K", "1K")
+	a.post(t, fox(object{"size": "2048x2048", "quality": "low"})).refused(t, http.StatusBadRequest, "invalid_request",
+		"2048x2048", "2K", "1K")
 }

@@ -36,11 +36,14 @@ func (s *siege) attackers() map[string]attack {
 		"fills the disk":        s.many(8, func(ctx context.Context) { s.uploadMuch(ctx, poor) }),
 		"fills the memory":      s.many(100, func(ctx context.Context) { s.holdMemory(ctx, poor) }),
 		"fills the connections": s.many(300, s.idle),
-		"fills the queue":       s.many(8, s.repeated("fills the queue", crowd, map[string]any{"prompt": "[fake:delay=3s] a fox", "async": true})),
-		"asks for many parts":   s.many(4, s.manyRanges),
-		"is refused":            s.many(4, s.repeated("is refused", refused, map[string]any{"prompt": "[fake:refuse]" + strings.Repeat("狐", 31_000)})),
-		"guesses passwords":     s.many(4, s.guess),
-		"has images that burst": s.many(4, s.repeated("has images that burst", bomber, map[string]any{"model": "bomb", "prompt": "a fox", "size": "1024x1024"})),
+		"fills the queue": s.many(8, s.repeated("fills the queue", crowd,
+			map[string]any{"prompt": "[fake:delay=3s] a fox", "async": true})),
+		"asks for many parts": s.many(4, s.manyRanges),
+		"is refused": s.many(4, s.repeated("is refused", refused, map[string]any{"prompt": "[fake:refuse]" +
+			strings.Repeat("狐", 31_000)})),
+		"guesses passwords": s.many(4, s.guess),
+		"has images that burst": s.many(4, s.repeated("has images that burst", bomber, map[string]any{"model": "bomb",
+			"prompt": "a fox", "size": "1024x1024"})),
 	}
 }
 
@@ -86,8 +89,8 @@ func (s *siege) uploadMuch(ctx context.Context, key string) {
 	_, body := form("")
 	body = strings.TrimSuffix(body, "\r\n--b--\r\n")
 	s.raw(ctx, "fills the disk", func(c net.Conn) {
-		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s",
-			generationsPath, key, len(body)+size, body)
+		fmt.Fprintf(c,
+			"POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\n\r\n%s", generationsPath, key, len(body)+size, body)
 		io.CopyN(c, zeros{}, size-1000) // an error: the daemon has heard enough
 	})
 }
@@ -95,17 +98,19 @@ func (s *siege) uploadMuch(ctx context.Context, key string) {
 // holdMemory begins a body of a megabyte, and a page that it does not read.
 func (s *siege) holdMemory(ctx context.Context, key string) {
 	s.raw(ctx, "fills the memory", func(c net.Conn) {
-		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{\"prompt\":\"%s",
+		fmt.Fprintf(c,
+			"POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{\"prompt\":\"%s",
 			generationsPath, key, 1<<20, strings.Repeat("a", 1<<20-100))
 	}, func(c net.Conn) {
 		c.(*net.TCPConn).SetReadBuffer(4 << 10)
-		fmt.Fprintf(c, "GET /api/v1/generations?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", s.long)
+		fmt.Fprintf(c, "GET /api/v1/generations?limit=100 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+			s.long)
 	})
 }
 
 func (s *siege) idle(ctx context.Context) { s.raw(ctx, "fills the connections", func(net.Conn) {}) }
 
-// raw opens connections, does with each what it is told, and holds them for two seconds.
+// raw opens connections, calls a function with each, and holds them for two seconds.
 func (s *siege) raw(ctx context.Context, name string, do ...func(net.Conn)) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -133,7 +138,8 @@ func (s *siege) manyRanges(ctx context.Context) {
 func (s *siege) guess(ctx context.Context) {
 	form := url.Values{"name": {"operator"}, "password": {fmt.Sprint("guess ", time.Now().UnixNano())}}
 	r := daemontest.Request{Method: http.MethodPost, Path: "/console/signin", Body: strings.NewReader(form.Encode())}
-	s.count("guesses passwords")(s.Do(ctx, r.With("Content-Type", "application/x-www-form-urlencoded").With("Sec-Fetch-Site", "same-origin")))
+	s.count("guesses passwords")(s.Do(ctx, r.With("Content-Type", "application/x-www-form-urlencoded").With(
+		"Sec-Fetch-Site", "same-origin")))
 }
 
 // longPrompts makes somebody with a hundred generations that failed, of the longest prompts.

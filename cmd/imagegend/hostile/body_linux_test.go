@@ -60,20 +60,27 @@ func TestBodies(t *testing.T) {
 			"a hundred files":              many(part(file("a.png"), string(reference)), 100) + "--b--\r\n",
 			"text of two megabytes":        part(`form-data; name="prompt"`, many("a", 2*mega)) + "--b--\r\n",
 			"a part of ten thousand lines": "--b\r\n" + many("A: b\r\n", 10_000) + "\r\n\r\n--b--\r\n",
-			"a part header of 8 MB":        "--b\r\nContent-Disposition: form-data; name=\"" + many("a", 8*mega) + "\"\r\n\r\n\r\n--b--\r\n",
-			"a file name of 64 KB":         part(file(many("a", 64<<10)), string(reference)) + "--b--\r\n",
-			"a part that is a form":        part("form-data; name=\"image\"; filename=\"a\"\r\nContent-Type: multipart/mixed; boundary=c", "--c\r\n\r\na\r\n--c--") + "--b--\r\n",
-			"ten thousand parameters":      part("form-data"+many(`; a="b"`, 10_000), "") + "--b--\r\n",
-			"parameters in pieces":         part("form-data; name*0=pro; name*2=mpt", "a fox") + "--b--\r\n",
-			"a name in another charset":    part(`form-data; name*=UTF-16''prompt`, "a fox") + "--b--\r\n",
-			"NUL in a name":                part("form-data; name=\"prompt\x00\"", "a fox") + "--b--\r\n",
-			"a line break in a name":       part("form-data; name=\"prompt\r\n x\"", "a fox") + "--b--\r\n",
-			"a name twice":                 part(`form-data; name="n"`, "1") + part(`form-data; name="n"`, "1") + "--b--\r\n",
-			"a file for a field":           part(`form-data; name="prompt"; filename="../../prompt"`, "a fox") + "--b--\r\n",
-			"a field for a file":           part(`form-data; name="image"`, string(reference)) + "--b--\r\n",
-			"no UTF-8":                     part(`form-data; name="prompt"`, "\xff") + "--b--\r\n",
-			"a wrong closing":              strings.TrimSuffix(formBody(), "--\r\n") + "\r\n",
-			"base64 that is not decoded":   part("form-data; name=\"image\"; filename=\"a\"\r\nContent-Transfer-Encoding: base64", "iVBORw0KGgo=") + "--b--\r\n",
+			"a part header of 8 MB": "--b\r\nContent-Disposition: form-data; name=\"" + many("a", 8*mega) +
+				"\"\r\n\r\n\r\n--b--\r\n",
+			"a file name of 64 KB": part(file(many("a", 64<<10)), string(reference)) + "--b--\r\n",
+			"a part that is a form": part(
+				"form-data; name=\"image\"; filename=\"a\"\r\nContent-Type: multipart/mixed; boundary=c",
+				"--c\r\n\r\na\r\n--c--") + "--b--\r\n",
+			"ten thousand parameters":   part("form-data"+many(`; a="b"`, 10_000), "") + "--b--\r\n",
+			"parameters in pieces":      part("form-data; name*0=pro; name*2=mpt", "a fox") + "--b--\r\n",
+			"a name in another charset": part(`form-data; name*=UTF-16''prompt`, "a fox") + "--b--\r\n",
+			"NUL in a name":             part("form-data; name=\"prompt\x00\"", "a fox") + "--b--\r\n",
+			"a line break in a name":    part("form-data; name=\"prompt\r\n x\"", "a fox") + "--b--\r\n",
+			"a name twice": part(`form-data; name="n"`, "1") + part(`form-data; name="n"`, "1") +
+				"--b--\r\n",
+			"a file for a field": part(`form-data; name="prompt"; filename="../../prompt"`, "a fox") +
+				"--b--\r\n",
+			"a field for a file": part(`form-data; name="image"`, string(reference)) + "--b--\r\n",
+			"no UTF-8":           part(`form-data; name="prompt"`, "\xff") + "--b--\r\n",
+			"a wrong closing":    strings.TrimSuffix(formBody(), "--\r\n") + "\r\n",
+			"base64 that is not decoded": part(
+				"form-data; name=\"image\"; filename=\"a\"\r\nContent-Transfer-Encoding: base64", "iVBORw0KGgo=") +
+				"--b--\r\n",
 			"a picture cut short":          part(file("a.png"), string(reference[:20])) + "--b--\r\n",
 			"a picture of 2^31 squared":    part(file("a.png"), header(1<<31-1, 1<<31-1)) + "--b--\r\n",
 			"a picture of 100,000 squared": part(file("a.png"), header(100_000, 100_000)) + "--b--\r\n",
@@ -106,7 +113,7 @@ func header(width, height uint32) string {
 	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[ihdr:])))
 }
 
-// File names that point elsewhere, or are no names, are names: nothing is called by them.
+// File names that point elsewhere, or are not valid, are only text: no file gets them.
 func TestFileNames(t *testing.T) {
 	h := open(t)
 	for name, disposition := range map[string]string{

@@ -31,13 +31,16 @@ func TestHangUpAtEveryByteOfARequest(t *testing.T) {
 	wrong := strings.Replace(h.post(contentType, upload), h.key, h.key[:len(h.key)-1]+"!", 1)
 	_, odd := form(part(`form-data; name="cfg_scale"`, "7"))
 	requests := map[string]string{
-		"JSON":                                h.post("application/json", foxJSON),
-		"JSON in chunks":                      h.head("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n") + chunked(foxJSON),
-		"a form":                              h.post(contentType, upload),
-		"a form in chunks":                    h.head("Content-Type: "+contentType+"\r\nTransfer-Encoding: chunked\r\n") + chunked(upload),
-		"a form that is refused early":        h.post(contentType, odd),
-		"a form whose key is refused":         wrong,
-		"a form that waits for a 100":         strings.Replace(h.post(contentType, upload), "Host:", "Expect: 100-continue\r\nHost:", 1),
+		"JSON": h.post("application/json", foxJSON),
+		"JSON in chunks": h.head(
+			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n") + chunked(foxJSON),
+		"a form": h.post(contentType, upload),
+		"a form in chunks": h.head("Content-Type: "+contentType+
+			"\r\nTransfer-Encoding: chunked\r\n") + chunked(upload),
+		"a form that is refused early": h.post(contentType, odd),
+		"a form whose key is refused":  wrong,
+		"a form that waits for a 100": strings.Replace(h.post(contentType, upload), "Host:",
+			"Expect: 100-continue\r\nHost:", 1),
 		"a form behind an answer that is due": "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + h.post(contentType, upload),
 	}
 	hangUps := 0
@@ -72,7 +75,7 @@ func (h *target) leaveAtEveryByte(t *testing.T, request string, leave func(*net.
 	h.in(t).exact()
 }
 
-// leaveAfter sends a request in part. Whatever is answered, it is no success.
+// leaveAfter sends a request in part. No answer may be a success.
 func (h *target) leaveAfter(sent string, leave func(*net.TCPConn) ([]int, error)) error {
 	c, err := h.dial()
 	if err != nil {

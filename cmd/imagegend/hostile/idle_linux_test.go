@@ -11,7 +11,7 @@ import (
 )
 
 // Of ten thousand connections that were of use once and are idle now, thousands are kept and cost little
-// memory, the others make room, and whoever else comes is served as if they were not there.
+// memory, the others make room, and other clients are served as if they were not there.
 func TestTenThousandIdleConnections(t *testing.T) {
 	const connections, fewest, places, most = 10_000, 5_500, 8_192, 32 << 10 // 512 attempts keep files of their own
 	h := open(t)
@@ -33,7 +33,8 @@ func TestTenThousandIdleConnections(t *testing.T) {
 	if meanwhile > 2*time.Second {
 		t.Errorf("an image took %v meanwhile", meanwhile)
 	}
-	t.Logf("proof hostile: idle=%d kept=%d bytes_each=%d image_meanwhile=%v", connections, kept, each, meanwhile.Round(time.Millisecond))
+	t.Logf("proof hostile: idle=%d kept=%d bytes_each=%d image_meanwhile=%v", connections, kept, each,
+		meanwhile.Round(time.Millisecond))
 	for _, c := range idle {
 		c.Close()
 	}

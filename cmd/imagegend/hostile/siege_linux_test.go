@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// What must hold while all attack at once.
+// These bounds must hold while all attack at once.
 const (
 	siegeTime   = 4 * time.Second // PROOF_TIMES=15 makes a minute of it
 	siegeDisk   = 400 << 20
@@ -78,7 +78,7 @@ type siege struct {
 	key   string // the ordinary client's
 	small bool   // it has a disk of its own
 	dir   string
-	image string // an image's path, for whoever knows it
+	image string // an image's path, with which anybody can read it
 	long  string // the key of one with a hundred of the longest prompts
 
 	did      map[string]*atomic.Int64

@@ -50,7 +50,8 @@ func TestSlowHeaders(t *testing.T) {
 	}
 	for i, c := range lines {
 		answer, err := io.ReadAll(c)
-		if took := time.Since(began); err != nil && took > 15*time.Second || took < 8*time.Second || bytes.Contains(answer, []byte(" 200 ")) {
+		if took := time.Since(began); err != nil && took > 15*time.Second || took < 8*time.Second ||
+			bytes.Contains(answer, []byte(" 200 ")) {
 			t.Fatalf("connection %d ended after %v with %q and %v", i, took, answer, err)
 		}
 	}
@@ -86,7 +87,9 @@ func (h *target) sendSlowly(first, rest string, drips bool) {
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(time.Minute))
 	io.WriteString(c, first) // an error shows below
-	daemontest.EventuallyOr(h.t, 10*time.Second, func() bool { return len(daemontest.Leftovers(h.t, h.dirs...)) > len(h.files) }, func() string { return "no upload began" })
+	daemontest.EventuallyOr(h.t, 10*time.Second, func() bool {
+		return len(daemontest.Leftovers(h.t, h.dirs...)) > len(h.files)
+	}, func() string { return "no upload began" })
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
@@ -99,7 +102,8 @@ func (h *target) sendSlowly(first, rest string, drips bool) {
 	}()
 	began := time.Now()
 	answer, _ := io.ReadAll(c) // an error where it still sends
-	if took := time.Since(began); !bytes.Contains(answer, []byte(" 400 ")) || !bytes.Contains(answer, []byte("too slowly")) || took < 25*time.Second {
+	if took := time.Since(began); !bytes.Contains(answer, []byte(" 400 ")) ||
+		!bytes.Contains(answer, []byte("too slowly")) || took < 25*time.Second {
 		h.t.Errorf("after %v: %q", took, answer)
 	}
 	c.Close()
@@ -136,7 +140,8 @@ func TestSlowReaders(t *testing.T) {
 	if grown > most {
 		t.Errorf("%d slow readers cost %d bytes of memory", readers, grown)
 	}
-	t.Logf("proof hostile: slow_readers=%d megabytes=%d grown_kilobytes=%d whole_meanwhile=%v", readers, size>>20, grown>>10, took.Round(time.Millisecond))
+	t.Logf("proof hostile: slow_readers=%d megabytes=%d grown_kilobytes=%d whole_meanwhile=%v", readers, size>>20,
+		grown>>10, took.Round(time.Millisecond))
 	for _, c := range slow {
 		c.Close()
 	}
@@ -157,7 +162,7 @@ func openWithImage(t *testing.T, size int64) (h *target, image string) {
 	models := filepath.Join(t.TempDir(), "models.yaml")
 	text := "models:\n" +
 		"  - {id: fake-1, provider: {type: fake}, credits: {1K: 1}}\n" +
-		"  - {id: large, provider: {type: sdwebui, base_url: " + upstream.URL + "}, credits: {1K: 1}}\n"
+		"  - {id: large, provider: {type: sdwebui, base_url: " + upstream.URL + "}, metadata: keep, credits: {1K: 1}}\n"
 	if err := os.WriteFile(models, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

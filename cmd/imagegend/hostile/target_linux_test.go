@@ -27,7 +27,8 @@ type target struct {
 func open(t *testing.T, args ...string) *target {
 	t.Helper()
 	h := &target{t: t, dirs: []string{t.TempDir(), t.TempDir()}}
-	h.Daemon = daemontest.Start(t, daemontest.Options{DataDir: h.dirs[0], Args: args, Env: []string{"TMPDIR=" + h.dirs[1]}})
+	h.Daemon = daemontest.Start(t, daemontest.Options{DataDir: h.dirs[0], Args: args, Env: []string{"TMPDIR=" +
+		h.dirs[1]}})
 	_, h.key = h.NewUser(granted)
 	h.files = daemontest.Leftovers(t, h.dirs...)
 	contentType, body := form("")

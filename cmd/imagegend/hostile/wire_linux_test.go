@@ -72,7 +72,8 @@ func statuses(r *bufio.Reader, most int) (all []int, err error) {
 
 // head begins a request for images. fields are header lines, each with its line break.
 func (h *target) head(fields string) string {
-	return "POST " + generationsPath + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.key + "\r\n" + fields + "\r\n"
+	return "POST " + generationsPath + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.key + "\r\n" + fields +
+		"\r\n"
 }
 
 // post is a whole request for images.

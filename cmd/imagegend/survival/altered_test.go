@@ -17,7 +17,8 @@ import (
 const lease = 3 * time.Second
 
 // altered builds a daemon whose leases are short, so that a fault can outlast them, and whose wall clock a test can
-// have go wrong: time.Now adds what the file says that WALL_CLOCK_OFF names, for the daemon and for every library in it.
+// have go wrong: time.Now adds what the file says that WALL_CLOCK_OFF names, for the daemon and for every library in
+// it.
 func altered(t *testing.T) (program string) {
 	t.Helper()
 	program, err := buildAltered()
@@ -28,7 +29,8 @@ func altered(t *testing.T) (program string) {
 }
 
 var buildAltered = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "time", "github.com/imagegend/imagegend/imagegen/engine").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "time", "github.com/imagegend/imagegend/imagegen/engine").
+		Output()
 	if err != nil {
 		return "", err
 	}
@@ -36,8 +38,10 @@ var buildAltered = sync.OnceValues(func() (string, error) {
 	clock, engine := dirs[0], dirs[1]
 	files := map[string]string{filepath.Join(clock, "wall_off.go"): wallOff}
 	for path, change := range map[string][2]string{
-		filepath.Join(clock, "time.go"):    {"func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n", "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n\tsec += wallOff.Load()\n"},
-		filepath.Join(engine, "config.go"): {"defaultLease          = 30 * time.Second", fmt.Sprintf("defaultLease = %d", lease)},
+		filepath.Join(clock, "time.go"): {"func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n",
+			"func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n\tsec += wallOff.Load()\n"},
+		filepath.Join(engine, "config.go"): {"cmp.Or(a.Lease, 30*time.Second)", fmt.Sprintf("cmp.Or(a.Lease, %d)",
+			lease)},
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil {

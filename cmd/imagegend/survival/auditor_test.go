@@ -18,12 +18,12 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// auditor stands outside the daemon, keeps what its clients were told, and compares. It is safe for
+// auditor stands outside the daemon, keeps the answers that its clients got, and compares. It is safe for
 // concurrent use.
 type auditor struct {
 	mu       sync.Mutex
 	facts    map[string]fact // by generation
-	fresh    []string        // told since the last comparison
+	fresh    []string        // answered since the last comparison
 	refused  map[string]bool // prompts of requests that were refused: none of them may be recorded
 	outcomes map[string]int  // how often each kind of answer came
 	wrong    []string
@@ -31,14 +31,15 @@ type auditor struct {
 	tb       testing.TB
 }
 
-// fact is the last that a client was told of a generation.
+// fact is the last answer about a generation.
 type fact struct {
 	key string // whose it is
 	daemontest.Generation
 }
 
 func newAuditor(t *testing.T) *auditor {
-	return &auditor{diary: newDiary(t), tb: t, facts: map[string]fact{}, refused: map[string]bool{}, outcomes: map[string]int{}}
+	return &auditor{diary: newDiary(t), tb: t, facts: map[string]fact{}, refused: map[string]bool{},
+		outcomes: map[string]int{}}
 }
 
 // count counts an answer of a kind.
@@ -46,6 +47,12 @@ func (a *auditor) count(outcome string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.outcomes[outcome]++
+}
+
+func (a *auditor) counted(outcome string) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.outcomes[outcome]
 }
 
 // violated keeps what is wrong.
@@ -63,15 +70,17 @@ func (a *auditor) refuse(prompt string) {
 	a.refused[prompt] = true
 }
 
-// told keeps what a client was told of a generation, and compares it to what one was told before.
-func (a *auditor) told(key string, g daemontest.Generation) {
+// hear keeps an answer about a generation, and compares it to the one before.
+func (a *auditor) hear(key string, g daemontest.Generation) {
 	a.diary.note(a.tb, g)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	before, known := a.facts[g.ID]
 	if known {
 		if diff := contradiction(before.Generation, g); diff != "" {
-			a.wrong = append(a.wrong, fmt.Sprintf("generation %s was told as %s and is now told otherwise (-before +now):\n%s", g.ID, before.Status, diff))
+			a.wrong = append(a.wrong,
+				fmt.Sprintf("generation %s was %s, and the answer has changed (-before +now):\n%s", g.ID, before.Status,
+					diff))
 		}
 	}
 	if !known || !before.Ended() || before.Fields == nil {
@@ -83,8 +92,8 @@ func (a *auditor) told(key string, g daemontest.Generation) {
 // rank orders the states: a status never goes backwards.
 var rank = map[string]int{"queued": 1, "processing": 2, "succeeded": 3, "failed": 3}
 
-// contradiction compares what was told to what is told. What had ended stays as it was; the rest
-// goes on. Of some only the status was told.
+// contradiction compares an earlier answer to a later one. What had ended stays as it was; the rest
+// goes on. Some answers had only the status.
 func contradiction(before, now daemontest.Generation) string {
 	if before.Fields == nil {
 		return cmp.Diff(before.Status, now.Status)
@@ -105,7 +114,7 @@ func contradiction(before, now daemontest.Generation) string {
 	return cmp.Diff(lasting(before.Fields), lasting(now.Fields))
 }
 
-// compareFresh asks the daemon for what clients were told since the last time.
+// compareFresh asks the daemon again for the generations of all answers since the last time.
 func (a *auditor) compareFresh(ctx context.Context, d *daemontest.Daemon) {
 	a.mu.Lock()
 	ids := slices.Compact(slices.Sorted(slices.Values(a.fresh)))
@@ -114,7 +123,7 @@ func (a *auditor) compareFresh(ctx context.Context, d *daemontest.Daemon) {
 	a.compare(ctx, d, ids)
 }
 
-// compareAll asks the daemon for all that clients were ever told.
+// compareAll asks the daemon again for the generations of all answers.
 func (a *auditor) compareAll(ctx context.Context, d *daemontest.Daemon) {
 	a.mu.Lock()
 	ids := slices.Collect(maps.Keys(a.facts))
@@ -145,7 +154,7 @@ func (a *auditor) compareOne(ctx context.Context, d *daemontest.Daemon, id strin
 	if err != nil {
 		return err
 	}
-	a.told(f.key, now)
+	a.hear(f.key, now)
 	paid := len(now.Images)
 	if now.Status != "succeeded" { // images before the end are charged at the end
 		paid = 0
@@ -161,7 +170,7 @@ func (a *auditor) compareOne(ctx context.Context, d *daemontest.Daemon, id strin
 	return nil
 }
 
-// checkImage reads an image: it decodes, has the size that was told, and its ETag is its SHA-256.
+// checkImage reads an image: it decodes, has the size of the answer, and its ETag is its SHA-256.
 func checkImage(ctx context.Context, d *daemontest.Daemon, address string, width, height int) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -174,7 +183,8 @@ func checkImage(ctx context.Context, d *daemontest.Daemon, address string, width
 	if answer.Status != http.StatusOK {
 		return fmt.Errorf("status %d: %s", answer.Status, answer.Body)
 	}
-	if want, got := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(answer.Body))), answer.Header.Get("ETag"); got != want {
+	if want, got := fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(answer.Body))),
+		answer.Header.Get("ETag"); got != want {
 		return fmt.Errorf("the ETag is %s, the SHA-256 %s", got, want)
 	}
 	picture, err := png.Decode(bytes.NewReader(answer.Body))
@@ -182,7 +192,7 @@ func checkImage(ctx context.Context, d *daemontest.Daemon, address string, width
 		return err
 	}
 	if size := picture.Bounds().Size(); size.X != width || size.Y != height {
-		return fmt.Errorf("it has %v pixels, %d×%d were told", size, width, height)
+		return fmt.Errorf("it has %v pixels, the answer said %d×%d", size, width, height)
 	}
 	return nil
 }

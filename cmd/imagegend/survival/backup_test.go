@@ -85,11 +85,13 @@ func TestKillDuringBackups(t *testing.T) {
 	is := is.New(t)
 	rng := rand.New(rand.NewPCG(seed(t), 8))
 	s := shelf{t, filepath.Join(t.TempDir(), "backups"), map[string]bool{}}
-	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--backup-to", s.dir, "--backup-every", "20ms", "--backup-keep", "3"}}
+	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--backup-to", s.dir, "--backup-every", "20ms",
+		"--backup-keep", "3"}}
 	d := daemontest.Start(t, daemontest.Options{DataDir: o.DataDir})
 	name, key := d.NewUser(100)
 	for range 5 {
-		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "n": 4})).Status, http.StatusOK)
+		is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "n": 4})).Status,
+			http.StatusOK)
 	}
 	u := userNamed(t, d, name)
 	is.Equal(d.Terminate(20*time.Second), 0)
@@ -126,14 +128,16 @@ func TestKillDuringBackups(t *testing.T) {
 	is.Equal(len(onTheWay), 0)
 }
 
-// What a daemon that is killed at any moment has put into a bucket can be restored, and the next one clears away the rest.
+// A daemon is killed while it backs up to a bucket: the archives there can be restored, and the next daemon removes
+// the rest.
 func TestKillDuringBackupsToABucket(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
 	rng := rand.New(rand.NewPCG(seed(t), 9))
 	store, err := backups.Open(t.Context(), s3test.Start(t).Address())
 	is.NoErr(err)
-	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--backup-to", store.String(), "--backup-every", "20ms", "--backup-keep", "3"}}
+	o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--backup-to", store.String(), "--backup-every",
+		"20ms", "--backup-keep", "3"}}
 	work := shelf{t, filepath.Join(o.DataDir, ".backup"), nil}
 	good := 0
 	for round := 0; round < backupKills || good == 0; round++ {

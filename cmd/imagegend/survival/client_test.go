@@ -72,7 +72,7 @@ func (c *client) poll(ctx context.Context, d *daemontest.Daemon) error {
 	if err != nil {
 		return err
 	}
-	c.auditor.told(c.key, g)
+	c.auditor.hear(c.key, g)
 	if g.Ended() {
 		c.auditor.count("asynchronous, " + g.Status)
 		c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
@@ -129,7 +129,7 @@ func (c *client) take(o operation, answer daemontest.Answer) {
 		c.takeGeneration(o, answer)
 	case code == "generationFailed":
 		c.auditor.count("failed")
-		c.auditor.told(c.key, daemontest.Generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
+		c.auditor.hear(c.key, daemontest.Generation{ID: path.Base(answer.Header.Get("Location")), Status: "failed"})
 	case code == "insufficientCredits", code == "invalid_request" && (o.wrong || o.model != ""),
 		code == "overloaded": // who waited for a slot while the process stood still has waited too long
 		c.auditor.count(code)
@@ -148,7 +148,8 @@ func (c *client) takeGeneration(o operation, answer daemontest.Answer) {
 		return
 	}
 	switch {
-	case g.Prompt != o.prompt || g.N != o.n || g.Usage.CreditsRequested != o.n || g.Usage.Credits != len(g.Images) || len(g.Images) > o.n:
+	case g.Prompt != o.prompt || g.N != o.n || g.Usage.CreditsRequested != o.n || g.Usage.Credits != len(g.Images) ||
+		len(g.Images) > o.n:
 		c.auditor.violated("%s: %+v was answered with %s", c.name, o, answer.Body)
 	case o.async:
 		c.auditor.count("accepted")
@@ -160,22 +161,25 @@ func (c *client) takeGeneration(o operation, answer daemontest.Answer) {
 	default:
 		c.auditor.count("succeeded")
 	}
-	c.auditor.told(c.key, g)
+	c.auditor.hear(c.key, g)
 }
 
-// again asks once more for what was answered: the answer is the first one's, to the byte, unless none can be had yet.
+// again asks once more for what was answered: the answer is the first one's, to the byte, unless there is none yet.
 func (c *client) again(ctx context.Context, d *daemontest.Daemon, a answered) (replayed bool, err error) {
 	answer, err := d.Do(ctx, a.request(c.key))
 	if err != nil {
 		return false, err
 	}
-	if code := answer.Code(); code == "internalError" || c.many && code == "overloaded" { // as above: what was answered shows later
+	// as above: what was answered shows later
+	if code := answer.Code(); code == "internalError" || c.many && code == "overloaded" {
 		c.auditor.count(unknown)
 		return false, nil
 	}
 	c.auditor.count("replayed")
-	if answer.Status != a.Status || !bytes.Equal(answer.Body, a.Body) || answer.Header.Get("Idempotent-Replayed") != "true" {
-		c.auditor.violated("%s: %q was answered with %d %s\nand is now with %d %s", c.name, a.prompt, a.Status, a.Body, answer.Status, answer.Body)
+	if answer.Status != a.Status || !bytes.Equal(answer.Body, a.Body) ||
+		answer.Header.Get("Idempotent-Replayed") != "true" {
+		c.auditor.violated("%s: %q was answered with %d %s\nand is now with %d %s", c.name, a.prompt, a.Status, a.Body,
+			answer.Status, answer.Body)
 	}
 	return true, nil
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// The disk fails under a commit: callers are told that the outcome is unknown, the daemon exits
+// The disk fails under a commit: callers learn that the outcome is unknown, the daemon exits
 // with status 74 and does nothing more to its file. The next start knows all that was acknowledged,
-// and the same idempotency keys tell what came of the rest.
+// and the same idempotency keys show how the rest ended.
 func TestFailedCommit(t *testing.T) {
 	t.Parallel()
 	for name, writable := range map[string]uint64{"no write works": 0, "a commit is torn": 192 << 10} {
@@ -31,18 +31,19 @@ func TestFailedCommit(t *testing.T) {
 
 			// What lies behind this offset of any file cannot be written, as on a disk that is broken.
 			is.NoErr(unix.Prlimit(d.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: writable, Max: writable}, nil))
-			told, inDoubt := useUntilBroken(t, d, key)
+			answers, inDoubt := useUntilBroken(t, d, key)
 			is.Equal(d.Wait(20*time.Second), 74)
-			t.Logf("%d answers, then %d calls in doubt", len(told), len(inDoubt))
+			t.Logf("%d answers, then %d calls in doubt", len(answers), len(inDoubt))
 
 			d = daemontest.Start(t, o)
-			for _, a := range told {
+			for _, a := range answers {
 				replayed(t, d, key, a)
 			}
 			for _, o := range inDoubt {
 				answer, err := insist(t.Context(), d, o, key)
 				is.NoErr(err)
-				is.True(answer.Status == http.StatusOK || answer.Status == http.StatusAccepted || answer.Code() == "generationFailed")
+				is.True(answer.Status == http.StatusOK || answer.Status == http.StatusAccepted ||
+					answer.Code() == "generationFailed")
 				replayed(t, d, key, answered{o, answer})
 			}
 			d.AllEnded(t, key, 20*time.Second)
@@ -54,8 +55,8 @@ func TestFailedCommit(t *testing.T) {
 }
 
 // useUntilBroken has callers make one call after another until one is not answered as usual. At
-// least one of them is told that the outcome is unknown.
-func useUntilBroken(t *testing.T, d *daemontest.Daemon, key string) (told []answered, inDoubt []operation) {
+// least one of them learns that the outcome is unknown.
+func useUntilBroken(t *testing.T, d *daemontest.Daemon, key string) (usual []answered, inDoubt []operation) {
 	const callers = 8
 	answers, broken := make([][]answered, callers), make([]answered, callers)
 	var wg sync.WaitGroup
@@ -71,22 +72,23 @@ func useUntilBroken(t *testing.T, d *daemontest.Daemon, key string) (told []answ
 		}
 	}
 	if unknown == 0 {
-		t.Error("nobody was told that the outcome is unknown")
+		t.Error("no answer said that the outcome is unknown")
 	}
 	return slices.Concat(answers...), inDoubt
 }
 
 // callUntilBroken returns what was answered, and the call that was not, or not as usual.
-func callUntilBroken(ctx context.Context, d *daemontest.Daemon, key string, caller int) (told []answered, broken answered) {
+func callUntilBroken(ctx context.Context, d *daemontest.Daemon, key string,
+	caller int) (answers []answered, broken answered) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for call := 0; ; call++ {
 		o := operation{prompt: "a fox", n: 1 + call%2, async: call%3 == 0, key: fmt.Sprintf("%d-%d", caller, call)}
 		answer, err := d.Do(ctx, o.request(key))
 		if err != nil || answer.Status >= http.StatusInternalServerError {
-			return told, answered{o, answer}
+			return answers, answered{o, answer}
 		}
-		told = append(told, answered{o, answer})
+		answers = append(answers, answered{o, answer})
 	}
 }
 
@@ -94,7 +96,9 @@ func callUntilBroken(ctx context.Context, d *daemontest.Daemon, key string, call
 func replayed(t *testing.T, d *daemontest.Daemon, key string, a answered) {
 	t.Helper()
 	answer := d.Call(a.request(key))
-	if answer.Status != a.Status || string(answer.Body) != string(a.Body) || answer.Header.Get("Idempotent-Replayed") != "true" {
-		t.Errorf("%s was answered with %d %s\nand is now with %d %s", a.key, a.Status, a.Body, answer.Status, answer.Body)
+	if answer.Status != a.Status || string(answer.Body) != string(a.Body) ||
+		answer.Header.Get("Idempotent-Replayed") != "true" {
+		t.Errorf("%s was answered with %d %s\nand is now with %d %s", a.key, a.Status, a.Body, answer.Status,
+			answer.Body)
 	}
 }

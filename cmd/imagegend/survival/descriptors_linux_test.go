@@ -38,7 +38,8 @@ func TestOutOfDescriptors(t *testing.T) {
 	for n := range 16 {
 		wg.Go(func() {
 			for i := range 10 * times() {
-				outcome := tryOnce(t.Context(), d, key, operation{prompt: fmt.Sprintf("%d of %d", i, n), n: 2, references: i % 3, async: i%2 == 0})
+				outcome := tryOnce(t.Context(), d, key, operation{prompt: fmt.Sprintf("%d of %d", i, n), n: 2,
+					references: i % 3, async: i%2 == 0})
 				mu.Lock()
 				met[outcome]++
 				mu.Unlock()
@@ -58,7 +59,9 @@ func TestOutOfDescriptors(t *testing.T) {
 	d.Clean(t)
 	daemontest.NoLeftovers(t, leftAlone, dir)
 	d.HangUp()
-	daemontest.Eventually(t, 20*time.Second, "no more descriptors are open than before", func() bool { return d.OpenFiles() <= open+2 })
+	daemontest.Eventually(t, 20*time.Second, "no more descriptors are open than before", func() bool {
+		return d.OpenFiles() <= open+2
+	})
 	report(t, "descriptors", met)
 	is.Equal(d.Terminate(20*time.Second), 0)
 }

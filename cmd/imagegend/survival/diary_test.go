@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// diary keeps what clients were told in a file that outlives this process too.
+// diary keeps the answers that clients got in a file that outlives this process too.
 type diary struct {
 	mu     sync.Mutex
 	file   *os.File
@@ -28,7 +28,7 @@ func newDiary(t *testing.T) *diary {
 	t.Cleanup(func() {
 		f.Close()
 		if t.Failed() {
-			t.Logf("what clients were told: %s", f.Name())
+			t.Logf("the answers of clients: %s", f.Name())
 			return
 		}
 		os.Remove(f.Name())
@@ -37,9 +37,9 @@ func newDiary(t *testing.T) *diary {
 	return &diary{file: f}
 }
 
-// note keeps what was told.
+// note keeps an answer.
 func (d *diary) note(t testing.TB, what any) {
-	line, err := json.Marshal(map[string]any{"at": time.Now(), "told": what})
+	line, err := json.Marshal(map[string]any{"at": time.Now(), "answer": what})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err == nil {

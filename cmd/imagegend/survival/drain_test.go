@@ -29,7 +29,8 @@ const (
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	limits := []string{"--drain-timeout", drainLimit.String(), "--concurrency", "7", "--attempt-timeout", "20s"} // one slot is kept for another user
+	// one slot is kept for another user
+	limits := []string{"--drain-timeout", drainLimit.String(), "--concurrency", "7", "--attempt-timeout", "20s"}
 	o := daemontest.Options{DataDir: t.TempDir(), Args: slices.Concat(fixedAddress, limits)}
 	d := daemontest.Start(t, o)
 	_, key := d.NewUser(1000)
@@ -45,10 +46,10 @@ func TestDrainUnderLoad(t *testing.T) {
 	c.refuses(late)
 	d.MustGeneration(t, key, c.async[0]) // reading goes on
 	is.Equal(d.Wait(drainLimit+10*time.Second), 0)
-	told := c.told()
+	made := c.checkAnswers()
 
 	c.d = daemontest.Start(t, o)
-	c.nothingIsLost(told)
+	c.nothingIsLost(made)
 	c.d.Settled(t, key, 1000)
 	c.d.Clean(t)
 }
@@ -76,8 +77,8 @@ func (c *crowd) refuses(key string) {
 	is.Equal(c.d.MustBalance(c.T, key), 10)
 }
 
-// told checks the answers to the synchronous calls and returns what succeeded.
-func (c *crowd) told() (succeeded []daemontest.Generation) {
+// checkAnswers checks the answers to the synchronous calls and returns what succeeded.
+func (c *crowd) checkAnswers() (succeeded []daemontest.Generation) {
 	c.Helper()
 	is := is.New(c)
 	for prompt, images := range map[string]int{ends: 2, partly: 1} {
@@ -95,12 +96,12 @@ func (c *crowd) told() (succeeded []daemontest.Generation) {
 	return succeeded
 }
 
-// nothingIsLost checks that what was told still holds and that all queued work succeeds.
-func (c *crowd) nothingIsLost(told []daemontest.Generation) {
+// nothingIsLost checks that the answers still hold and that all queued work succeeds.
+func (c *crowd) nothingIsLost(made []daemontest.Generation) {
 	c.Helper()
 	is := is.New(c)
 	is.Equal(len(c.d.MustGenerations(c.T, c.key, "")), 3+len(c.async))
-	for _, g := range told {
+	for _, g := range made {
 		is.Equal(contradiction(g, c.d.MustGeneration(c.T, c.key, g.ID)), "")
 	}
 	c.d.AllEnded(c.T, c.key, 30*time.Second)

@@ -14,7 +14,7 @@ import (
 )
 
 // Backups are taken while clients work. Each is restored elsewhere: its audit finds nothing, all that
-// had ended before it began is there as it was told, with its images, and the books are right.
+// had ended before it began is there as it was answered, with its images, and the books are right.
 func TestBackupDrill(t *testing.T) {
 	t.Parallel()
 	s := newSingleWorkload(t, seed(t))
@@ -96,7 +96,7 @@ func (s *workload) restore(b drill) {
 	for id, was := range b.ended {
 		is := d.MustGeneration(s.T, was.key, id)
 		if diff := cmp.Diff(was.Fields, is.Fields); diff != "" {
-			s.Errorf("generation %s was backed up otherwise than it was told (-told +restored):\n%s", id, diff)
+			s.Errorf("generation %s was backed up otherwise than it was answered (-answered +restored):\n%s", id, diff)
 		}
 		for _, i := range is.Images {
 			if err := checkImage(s.Context(), d, i.URL, i.Width, i.Height); err != nil {

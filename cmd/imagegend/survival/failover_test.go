@@ -32,7 +32,8 @@ func TestFailover(t *testing.T) {
 		calm := w.answer(fmt.Sprintf("calm %d", i))
 		w.failOver()
 		took := w.answer(fmt.Sprintf("failover %d", i))
-		t.Logf("all nodes have made an image %v after the promotion; in calm that takes %v", took.Round(time.Millisecond), calm.Round(time.Millisecond))
+		t.Logf("all nodes have made an image %v after the promotion; in calm that takes %v",
+			took.Round(time.Millisecond), calm.Round(time.Millisecond))
 		is.True(took <= promoted+calm)
 		w.auditor.count("failovers")
 		w.database.Rejoin(t)

@@ -24,15 +24,16 @@ const (
 	year        = 365 * 24 * time.Hour
 )
 
-// Three daemons share a database, with a standby, and an object store. Each of the nodes, the database and the object store
-// go wrong, one thing after another and beside each other: nothing that any node has acknowledged is lost, nothing is
-// charged twice, no credits of what came to nothing are kept, and nothing is left of what came to nothing.
+// Three daemons share a database, with a standby, and an object store. Each of the nodes, the database and the object
+// store go wrong, one thing after another and beside each other: nothing that any node has acknowledged is lost,
+// nothing is charged twice, no credits of what came to nothing are kept, and nothing is left of what came to nothing.
 func TestNodesUnderFaults(t *testing.T) {
 	first := seed(t)
 	for i := range clusters() {
 		t.Run(fmt.Sprint("cluster ", i+1), func(t *testing.T) {
 			t.Parallel()
-			w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true, seed: first + uint64(i)})
+			w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true,
+				seed: first + uint64(i)})
 			defer w.report()
 			w.suffer(nodeFaults * times())
 			if !t.Failed() {

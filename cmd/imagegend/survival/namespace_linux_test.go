@@ -21,7 +21,8 @@ func withSmallDisk(t *testing.T, size string, f func(t *testing.T, dir string)) 
 		return
 	}
 	dir := t.TempDir()
-	err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size))
+	err := errors.Join(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""), unix.Mount("tmpfs", dir, "tmpfs", 0,
+		"size="+size))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ type cluster struct {
 	objects     *s3test.Server
 	images      string // the address
 	nodes       []*node
-	asker       *client // who is no part of the load
+	asker       *client // does not belong to the load
 	asking      sync.Mutex
 	stopClients func() // ends the clients
 }
@@ -149,8 +149,9 @@ func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 		n.proxies, ports = append(n.proxies, p), append(ports, p.port())
 	}
 	n.offer(t, "fake-1", "fake-2")
-	n.options = daemontest.Options{DataDir: t.TempDir(), Program: p.program, Models: true, Args: append([]string{"--models", n.models}, fixedAddress...),
-		Env: []string{"IMAGEGEND_DATABASE=" + w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + w.images, n.clock.variable()}}
+	n.options = daemontest.Options{DataDir: t.TempDir(), Program: p.program, Models: true,
+		Args: append([]string{"--models", n.models}, fixedAddress...), Env: []string{"IMAGEGEND_DATABASE=" +
+			w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + w.images, n.clock.variable()}}
 	return n
 }
 

@@ -69,7 +69,8 @@ func newOperation(r *rand.Rand, name string) operation {
 // request is the operation as a request; called again it is the same to the service, not byte for
 // byte.
 func (o operation) request(key string) daemontest.Request {
-	r := daemontest.Generate(key, map[string]any{"model": o.modelName(), "prompt": o.prompt, "n": o.n, "async": o.async, "size": "48x32"})
+	r := daemontest.Generate(key, map[string]any{"model": o.modelName(), "prompt": o.prompt, "n": o.n, "async": o.async,
+		"size": "48x32"})
 	if o.references > 0 {
 		r = o.form(r)
 	}

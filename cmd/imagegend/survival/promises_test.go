@@ -21,11 +21,13 @@ const (
 	longestWait   = 3 * time.Second // for a node that stands still, beyond what an answer takes in calm
 	pauses        = 5
 
-	longestSilence = 20 * time.Second // until it is noticed on each of the connections on the way
+	// longestSilence is until it is noticed on all connections. One after the other would be noticed by the calls that
+	// use them, in ten seconds each.
+	longestSilence = 15 * time.Second
 )
 
-// What a node was working on when it was killed is refunded, or waits to be made by another, five seconds after the end of
-// its lease at the latest.
+// When a node is killed, its work is refunded, or queued for another node, within five seconds after the end of its
+// lease.
 func TestRecoveryOfADeadNode(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -33,7 +35,8 @@ func TestRecoveryOfADeadNode(t *testing.T) {
 	defer w.report()
 	dead, alive := w.nodes[0].current(), w.nodes[1].current()
 	const forLong = "[fake:delay=2m]"
-	waited, queued := operation{prompt: "waited for " + forLong, n: 1}, operation{prompt: "queued " + forLong, n: 1, async: true}
+	waited, queued := operation{prompt: "waited for " + forLong, n: 1}, operation{prompt: "queued " + forLong, n: 1,
+		async: true}
 	go dead.Do(t.Context(), waited.request(w.asker.key)) // whose answer never comes
 	find := func(o operation) (id, status string) {
 		for _, g := range dead.MustGenerations(t, w.asker.key, "") {
@@ -62,8 +65,9 @@ func TestRecoveryOfADeadNode(t *testing.T) {
 	dead.Kill()
 	began := time.Now()
 	left := map[string]func() bool{
-		"refunded":       func() bool { return alive.MustGeneration(t, w.asker.key, waitedID).Status == "failed" },
-		"nobody's lease": func() bool { return !w.holds(queuedID) }, // it is queued for a second, then the attempt of another
+		"refunded": func() bool { return alive.MustGeneration(t, w.asker.key, waitedID).Status == "failed" },
+		// it is queued for a second, then the attempt of another
+		"nobody's lease": func() bool { return !w.holds(queuedID) },
 	}
 	daemontest.Eventually(t, time.Minute, "one is refunded and the other one waits for another", func() bool {
 		for what, holds := range left {
@@ -95,7 +99,8 @@ func TestPausedNode(t *testing.T) {
 		is.NoErr(w.nodes[0].current().Signal(syscall.SIGSTOP))
 		took := w.slowestBeside(fmt.Sprintf("pause %d", i), 4*time.Second)
 		is.NoErr(w.nodes[0].current().Signal(syscall.SIGCONT))
-		t.Logf("the slowest answer took %v beside the pause, %v in calm", took.Round(time.Millisecond), calm.Round(time.Millisecond))
+		t.Logf("the slowest answer took %v beside the pause, %v in calm", took.Round(time.Millisecond),
+			calm.Round(time.Millisecond))
 		is.True(took <= calm+longestWait)
 	}
 	w.stopAndCompare("paused")
@@ -119,7 +124,7 @@ func (w *cluster) slowestBeside(why string, span time.Duration) time.Duration {
 					w.Errorf("%s: %v, %s", o.prompt, err, answer.Body)
 					return
 				}
-				w.told(o, answer)
+				w.hear(o, answer)
 			}
 		})
 	}
@@ -127,20 +132,29 @@ func (w *cluster) slowestBeside(why string, span time.Duration) time.Duration {
 	return time.Duration(slowest.Load())
 }
 
-// told hands an answer of the asker's to the auditor.
-func (w *cluster) told(o operation, answer daemontest.Answer) {
+// hear hands an answer of the asker's to the auditor.
+func (w *cluster) hear(o operation, answer daemontest.Answer) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
 	w.asker.take(o, answer)
 }
 
-// A node whose connections to the database a firewall has forgotten, or of which the machine is gone, makes images again once
-// the network was silent for ten seconds: nobody tells it.
+// A node whose connections to the database a firewall has forgotten, or of which the machine is gone, makes images
+// again once the network was silent for ten seconds: nobody tells it. It has many connections, and little to do, so
+// that few calls would come upon them.
 func TestForgottenConnections(t *testing.T) {
 	is := is.New(t)
 	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
 	defer w.report()
-	w.answer("before")
+	var before sync.WaitGroup
+	for i := range 24 { // more than it may have connections
+		before.Go(func() { w.asker.succeed(t, w.nodes[0].current(), fmt.Sprintf("before, call %d", i)) })
+	}
+	before.Wait()
+	daemontest.Eventually(t, time.Minute, "queued work is done", func() bool {
+		return w.auditor.counted("asynchronous, succeeded") > 0
+	})
+	w.stopClients()
 	defer w.nodes[0].forget()()
 	began := time.Now()
 	w.asker.succeed(t, w.nodes[0].current(), "forgotten")
@@ -150,8 +164,8 @@ func TestForgottenConnections(t *testing.T) {
 	w.stopAndCompare("forgotten")
 }
 
-// A node whose wall clock is a year off makes images as any other, and dates them as any other: the time that counts is the
-// database's, and the object store takes what the node signs.
+// A node whose wall clock is a year off makes images as any other, and dates them as any other: the time that counts is
+// the database's, and the object store takes what the node signs.
 func TestNodeWithAWrongClock(t *testing.T) {
 	is := is.New(t)
 	w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), seed: seed(t)})
@@ -172,7 +186,8 @@ func TestNodeWithAWrongClock(t *testing.T) {
 	w.stopAndCompare("clock")
 }
 
-// works has the first node make an image that is waited for and one from a reference that is not, and looks at their dates.
+// works has the first node make an image that is waited for and one from a reference that is not, and looks at their
+// dates.
 func (w *cluster) works(why string) {
 	w.Helper()
 	is := is.New(w.T)

@@ -65,7 +65,7 @@ func (p *proxy) serve() {
 	}
 }
 
-// pass copies what comes, and ends both sides with it, unless nobody is to be told.
+// pass copies what comes, and ends both sides with it, unless neither may notice.
 func (p *proxy) pass(l *link, from, to net.Conn) {
 	io.Copy(writer{p, l, to}, from)
 	p.mu.Lock()
@@ -122,8 +122,8 @@ func (p *proxy) stall() (resume func()) {
 	}
 }
 
-// forget takes no packet of the connections that are open any more, as if the machine were gone or a firewall had forgotten
-// them: the daemon is told nothing. The database's ends are closed by end. New ones can be made.
+// forget takes no packet of the connections that are open any more, as if the machine were gone or a firewall had
+// forgotten them: the daemon does not notice. The database's ends are closed by end. New ones can be made.
 func (p *proxy) forget() (end func()) {
 	var forgotten []*link
 	p.mu.Lock()

@@ -16,7 +16,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// 64 clients race for credits that suffice for a third of their calls. What they were told that
+// 64 clients race for credits that suffice for a third of their calls. What the answers say that
 // their images cost is what the balance lost, and nobody ever sees a balance below zero.
 func TestRaceForCredits(t *testing.T) {
 	const callers, calls, asked = 64, 6, 2
@@ -26,23 +26,23 @@ func TestRaceForCredits(t *testing.T) {
 	_, key := d.NewUser(granted)
 
 	sampled := sample(t, d, key, granted)
-	told := make(chan verdict, callers*calls)
+	verdicts := make(chan verdict, callers*calls)
 	var wg sync.WaitGroup
 	for caller := range callers {
 		wg.Go(func() {
 			random := rand.New(rand.NewPCG(uint64(caller), 1))
 			for call := range calls {
-				told <- race(t.Context(), d, key, random, fmt.Sprintf("%d of %d", call, caller))
+				verdicts <- race(t.Context(), d, key, random, fmt.Sprintf("%d of %d", call, caller))
 			}
 		})
 	}
 	wg.Wait()
-	close(told)
+	close(verdicts)
 	sampled()
 
 	var spent int
 	outcomes := map[string]int{}
-	for v := range told {
+	for v := range verdicts {
 		if v.err != nil {
 			t.Error(v.err)
 		}
@@ -50,7 +50,8 @@ func TestRaceForCredits(t *testing.T) {
 		outcomes[v.outcome]++
 	}
 	t.Logf("outcomes %v", outcomes)
-	for _, outcome := range []string{"succeeded", "partial", "failed", "asynchronous, succeeded", "asynchronous, failed", "refused"} {
+	for _, outcome := range []string{"succeeded", "partial", "failed", "asynchronous, succeeded",
+		"asynchronous, failed", "refused"} {
 		is.True(outcomes[outcome] > 0)
 	}
 	is.Equal(granted-d.MustBalance(t, key), spent)
@@ -73,7 +74,8 @@ type verdict struct {
 
 // race makes one call and follows it to its end.
 func race(ctx context.Context, d *daemontest.Daemon, key string, random *rand.Rand, name string) verdict {
-	directives := []string{"", "", "", "[fake:images=1]", "[fake:fail]", "[fake:images=1] [fake:fail]", "[fake:refuse]", "[fake:delay=20ms]", "[fake:corrupt]"}
+	directives := []string{"", "", "", "[fake:images=1]", "[fake:fail]", "[fake:images=1] [fake:fail]", "[fake:refuse]",
+		"[fake:delay=20ms]", "[fake:corrupt]"}
 	o := operation{prompt: name + " " + directives[random.IntN(len(directives))], n: 2, async: random.IntN(2) == 0}
 	answer, err := d.Do(ctx, o.request(key))
 	switch {

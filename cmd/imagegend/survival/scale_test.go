@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// shortForm reports whether nobody has set PROOF_TIMES: the proofs then have their short form.
+func shortForm() bool { return os.Getenv("PROOF_TIMES") == "" }
+
 // times is PROOF_TIMES, by which the long form of the proofs multiplies what is done.
 func times() int {
 	n, err := strconv.Atoi(os.Getenv("PROOF_TIMES"))
@@ -26,7 +29,8 @@ func seed(t *testing.T) uint64 {
 	if err != nil {
 		s = uint64(time.Now().UnixNano())
 	}
-	t.Logf("again: PROOF_SEED=%d PROOF_TIMES=%d go test ./cmd/imagegend/survival -count=1 -run '^%s$'", s, times(), t.Name())
+	t.Logf("again: PROOF_SEED=%d PROOF_TIMES=%d go test ./cmd/imagegend/survival -count=1 -run '^%s$'", s, times(),
+		t.Name())
 	return s
 }
 
@@ -35,7 +39,8 @@ func report(t *testing.T, proof string, counts map[string]int) {
 	t.Helper()
 	var fields []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		fields = append(fields, fmt.Sprintf("%s=%d", strings.NewReplacer(" ", "_", ",", "").Replace(kind), counts[kind]))
+		fields = append(fields, fmt.Sprintf("%s=%d", strings.NewReplacer(" ", "_", ",", "").Replace(kind),
+			counts[kind]))
 	}
 	t.Logf("proof %s: %s", proof, strings.Join(fields, " "))
 }

@@ -11,7 +11,7 @@ import (
 
 // A process that stands still for seconds, longer than its leases once, and then goes on, doubles
 // nothing and loses nothing. What stood still in the middle of a step may be taken for abandoned: its
-// client is told that the outcome is unknown, and no more.
+// client learns that the outcome is unknown, and no more.
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)

@@ -85,7 +85,9 @@ func TestUploadsAbandoned(t *testing.T) {
 	}
 	wg.Wait()
 	daemontest.NoLeftovers(t, leftAlone, dir, temporary)
-	daemontest.Eventually(t, 10*time.Second, "descriptors are closed", func() bool { return d.OpenFiles() < open+uploaders })
+	daemontest.Eventually(t, 10*time.Second, "descriptors are closed", func() bool {
+		return d.OpenFiles() < open+uploaders
+	})
 	is.Equal(len(d.MustGenerations(t, key, "")), 1+uploaders/2)
 	d.Settled(t, key, 100)
 	d.Clean(t)

@@ -27,8 +27,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/s3/s3test"
 )
 
-// Two releases come, node by node, under load: one whose migration adds to the schema, and a later one whose migration takes
-// away and asks for the first at least. Nodes of two versions work on one database meanwhile. Callers see nothing
+// Two releases come, node by node, under load: one whose migration adds to the schema, and a later one whose migration
+// takes away and asks for the first at least. Nodes of two versions work on one database meanwhile. Callers see nothing
 // but successes and 503, what was charged is what was made, and the program of the beginning is refused at the end.
 func TestRollingUpgrade(t *testing.T) {
 	database, objects := postgrestest.Start(t), s3test.Start(t)
@@ -41,7 +41,8 @@ create table imagegend.next (id bytea primary key);`}
 	contracts := migration{known + 2, known + 1, `
 alter table imagegend.generations drop column next;
 drop table imagegend.next;`}
-	programs := []string{daemontest.Build(t), programWith(t, migrations, expands), programWith(t, migrations, expands, contracts)}
+	programs := []string{daemontest.Build(t), programWith(t, migrations, expands), programWith(t, migrations, expands,
+		contracts)}
 
 	f := &fleet{T: t, options: daemontest.Options{Env: []string{
 		"IMAGEGEND_DATABASE=" + database.Database(t), "IMAGEGEND_IMAGES=" + objects.Address()}}}
@@ -64,7 +65,7 @@ drop table imagegend.next;`}
 	is.Equal(f.start(programs[1]).Terminate(time.Minute), 0)
 }
 
-// migration is one that stands in no release.
+// migration is one that no release has.
 type migration struct {
 	number, program int
 	sql             string
@@ -74,7 +75,8 @@ type migration struct {
 func migrationsOf(t *testing.T) (known int, dir string) {
 	t.Helper()
 	is := is.New(t)
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/imagegend/imagegend/imagegen/storage/postgres").Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}",
+		"github.com/imagegend/imagegend/imagegen/storage/postgres").Output()
 	is.NoErr(err)
 	dir = filepath.Join(strings.TrimSpace(string(out)), "migrations")
 	all, err := filepath.Glob(filepath.Join(dir, "*.sql"))
@@ -88,7 +90,8 @@ func programWith(t *testing.T, dir string, further ...migration) (program string
 	t.Helper()
 	files := make(map[string]string)
 	for _, m := range further {
-		files[filepath.Join(dir, fmt.Sprintf("%04d_next.sql", m.number))] = fmt.Sprintf("-- minimum program: %d\n%s", m.program, m.sql)
+		files[filepath.Join(dir, fmt.Sprintf("%04d_next.sql", m.number))] = fmt.Sprintf("-- minimum program: %d\n%s",
+			m.program, m.sql)
 	}
 	program, err := daemontest.BuildAltered(files)
 	is.New(t).NoErr(err)
@@ -157,7 +160,9 @@ func (f *fleet) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 		at := f.next()
 		again := r.Clone(r.Context())
 		again.URL.Scheme, again.URL.Host = at.Scheme, at.Host
-		again.Body, again.GetBody = io.NopCloser(bytes.NewReader(body)), func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		again.Body, again.GetBody = io.NopCloser(bytes.NewReader(body)), func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(body)), nil
+		}
 		if answer, err = http.DefaultTransport.RoundTrip(again); !errors.Is(err, syscall.ECONNREFUSED) {
 			return answer, err
 		}
@@ -199,7 +204,9 @@ func (f *fleet) callers(n int) *callers {
 func (c *callers) succeedOften() {
 	c.Helper()
 	enough := c.succeeded.Load() + 20
-	daemontest.Eventually(c.T, 2*time.Minute, "calls succeed", func() bool { return c.Failed() || c.succeeded.Load() >= enough })
+	daemontest.Eventually(c.T, 2*time.Minute, "calls succeed", func() bool {
+		return c.Failed() || c.succeeded.Load() >= enough
+	})
 }
 
 // generate asks for an image until it is there; a 503 has it ask once more.

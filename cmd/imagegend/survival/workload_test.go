@@ -44,12 +44,13 @@ func newSingleWorkload(t *testing.T, seed uint64) *workload {
 func newWorkload(t *testing.T, seed uint64, o daemontest.Options) *workload {
 	s := &workload{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t), options: o}
 	d := s.start()
-	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5}, {granted: 20, clients: 2}} {
+	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5},
+		{granted: 20, clients: 2}} {
 		u.name, u.key = d.NewUser(u.granted)
 		s.users = append(s.users, u)
 		for i := range u.clients {
-			s.clients = append(s.clients, &client{name: fmt.Sprintf("client %d of user %d", i, user), key: u.key, auditor: s.auditor,
-				random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
+			s.clients = append(s.clients, &client{name: fmt.Sprintf("client %d of user %d", i, user), key: u.key,
+				auditor: s.auditor, random: rand.New(rand.NewPCG(seed, uint64(1+len(s.clients))))})
 		}
 	}
 	d.Kill()
@@ -103,7 +104,7 @@ func (s *workload) aftermath() {
 	s.checkFiles(images)
 }
 
-// compare lets everything end and compares all there is to what clients were told. It counts the images.
+// compare lets everything end and compares all there is to the answers that clients got. It counts the images.
 func (s *workload) compare(d *daemontest.Daemon) (images int) {
 	for _, u := range s.users {
 		d.AllEnded(s.T, u.key, longestEnd)
@@ -170,7 +171,7 @@ func (s *workload) report() {
 	}
 }
 
-// checkList compares an account's list to what its clients were told.
+// checkList compares an account's list to the answers that its clients got.
 func (s *workload) checkList(u *account, all []daemontest.Generation) {
 	ids, prompts := map[string]bool{}, map[string]bool{}
 	for _, g := range all {
@@ -181,9 +182,9 @@ func (s *workload) checkList(u *account, all []daemontest.Generation) {
 			s.Errorf("%q was refused, but is recorded", g.Prompt)
 		}
 		ids[g.ID], prompts[g.Prompt] = true, true
-		if told, ok := s.auditor.facts[g.ID]; ok {
-			if diff := contradiction(told.Generation, g); diff != "" {
-				s.Errorf("generation %s was told otherwise than it is listed (-told +listed):\n%s", g.ID, diff)
+		if known, ok := s.auditor.facts[g.ID]; ok {
+			if diff := contradiction(known.Generation, g); diff != "" {
+				s.Errorf("generation %s was answered otherwise than it is listed (-answered +listed):\n%s", g.ID, diff)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 )
 
-// An operator is told of each upstream whether it answers and takes the key, and nothing of the key.
+// The check says of each upstream whether it answers and takes the key, and nothing of the key.
 func TestProviderCheck(t *testing.T) {
 	address := serve(t, guarded(handler(probes)))
 	for name, c := range map[string]struct {
@@ -69,14 +69,22 @@ func guarded(h http.Handler) http.Handler {
 
 // probes are what upstreams answer who asks whether they are well.
 var probes = routes{
-	"GET /v1/models/gpt-image-2":            func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"id": "gpt-image-2"}) },
-	"GET /v1beta/models/gemini-3-pro-image": func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"name": "gemini-3-pro-image"}) },
-	"GET /sdapi/v1/sd-models":               func(w http.ResponseWriter, _ *http.Request) { answer(w, []object{{"title": "sdxl"}}) },
-	"GET /system_stats":                     func(w http.ResponseWriter, _ *http.Request) { answer(w, object{}) },
+	"GET /v1/models/gpt-image-2": func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, object{"id": "gpt-image-2"})
+	},
+	"GET /v1beta/models/gemini-3-pro-image": func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, object{"name": "gemini-3-pro-image"})
+	},
+	"GET /sdapi/v1/sd-models": func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, []object{{"title": "sdxl"}})
+	},
+	"GET /system_stats": func(w http.ResponseWriter, _ *http.Request) { answer(w, object{}) },
 	"GET /object_info/{class}": func(w http.ResponseWriter, r *http.Request) {
 		answer(w, object{r.PathValue("class"): object{"input": 1}})
 	},
-	"GET /v1/credits":              func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"credits": 12.5}) },
-	"GET /v1/models/acme/fox":      func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"name": "fox"}) },
-	"GET /platform/models/pricing": func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"prices": []any{}}) },
+	"GET /v1/credits":         func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"credits": 12.5}) },
+	"GET /v1/models/acme/fox": func(w http.ResponseWriter, _ *http.Request) { answer(w, object{"name": "fox"}) },
+	"GET /platform/models/pricing": func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, object{"prices": []any{}})
+	},
 }

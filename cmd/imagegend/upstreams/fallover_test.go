@@ -26,18 +26,23 @@ const operatorPassword = "correct horse battery staple"
 var broken = map[string]struct {
 	status int
 	body   string
-	cause  string // as an operator is told of it
+	cause  string // as operators see it
 	probed bool   // it answers a question about the model likewise
 }{
-	"retired":    {404, `{"error":{"message":"The model 'gpt-image-2' does not exist","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, "does not know the model", true},
-	"bad-key":    {401, `{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, "refused the API key", true},
-	"unverified": {403, `{"error":{"message":"Your organization must be verified to use the model","type":"invalid_request_error","param":null,"code":null}}`, "must be verified", false},
-	"no-credit":  {429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, "used up its quota", false},
-	"limit":      {400, `{"error":{"message":"Billing hard limit has been reached","type":"image_generation_user_error","param":null,"code":"billing_hard_limit_reached"}}`, "reached its limit", false},
+	"retired": {404,
+		`{"error":{"message":"The model 'gpt-image-2' does not exist","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, "does not know the model", true},
+	"bad-key": {401,
+		`{"error":{"message":"Incorrect API key provided.","type":"invalid_request_error","param":null,"code":"invalid_api_key"}}`, "refused the API key", true},
+	"unverified": {403,
+		`{"error":{"message":"Your organization must be verified to use the model","type":"invalid_request_error","param":null,"code":null}}`, "must be verified", false},
+	"no-credit": {429,
+		`{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, "used up its quota", false},
+	"limit": {400,
+		`{"error":{"message":"Billing hard limit has been reached","type":"image_generation_user_error","param":null,"code":"billing_hard_limit_reached"}}`, "reached its limit", false},
 }
 
-// A member that waits for an operator costs nobody a picture: the reserve makes it, at the first request and at all that
-// follow, and the cause stands in the log, in the console and in provider check.
+// A member that waits for an operator costs nobody a picture: the reserve makes it, at the first request and at all
+// that follow, and the cause stands in the log, in the console and in provider check.
 func TestWaitsForAnOperator(t *testing.T) {
 	is := is.New(t)
 	reserve := serve(t, handler((&tasks{finished: true}).openai()))
@@ -58,12 +63,14 @@ func TestWaitsForAnOperator(t *testing.T) {
 			io.WriteString(w, b.body)
 		}))
 		member := `{name: %s, weight: %d, provider: {type: openai, private: true, base_url: %s/v1}}`
-		blocks[name] = "{type: router, members: [" + fmt.Sprintf(member, "first", 1, address) + ", " + fmt.Sprintf(member, "reserve", 0, reserve) + "]}"
+		blocks[name] = "{type: router, members: [" + fmt.Sprintf(member, "first", 1, address) + ", " +
+			fmt.Sprintf(member, "reserve", 0, reserve) + "]}"
 	}
 	password := filepath.Join(t.TempDir(), "password")
 	is.NoErr(os.WriteFile(password, []byte(operatorPassword), 0o600))
 	models := modelsFile(t, blocks, nil)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", models, "--operator-password-file", password}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", models, "--operator-password-file",
+		password}})
 	_, key := d.NewUser(100)
 
 	for name := range broken {
@@ -80,10 +87,12 @@ func TestWaitsForAnOperator(t *testing.T) {
 		if !strings.Contains(d.Output(), "until an operator acts") || !strings.Contains(d.Output(), b.cause) {
 			t.Errorf("the log does not name the cause of %s: %s", name, b.cause)
 		}
-		if !strings.Contains(page, "first: it is left alone for a while after unusable: ") || !strings.Contains(page, b.cause) {
+		if !strings.Contains(page, "first: it is left alone for a while after unusable: ") ||
+			!strings.Contains(page, b.cause) {
 			t.Errorf("the console does not name the cause of %s: %s", name, b.cause)
 		}
-		if b.probed && !strings.Contains(checked, `NOT READY: router: member "first"`) || b.probed && !strings.Contains(checked, b.cause) {
+		if b.probed && !strings.Contains(checked, `NOT READY: router: member "first"`) || b.probed &&
+			!strings.Contains(checked, b.cause) {
 			t.Errorf("provider check does not name the cause of %s: %s", name, checked)
 		}
 	}
@@ -98,7 +107,8 @@ func systemPage(t *testing.T, base string) string {
 	}
 	browser := http.Client{Jar: jar}
 	defer browser.CloseIdleConnections()
-	signedIn, err := browser.PostForm(base+"/console/signin", url.Values{"name": {"operator"}, "password": {operatorPassword}})
+	signedIn, err := browser.PostForm(base+"/console/signin", url.Values{"name": {"operator"},
+		"password": {operatorPassword}})
 	if err != nil {
 		t.Fatal(err)
 	}

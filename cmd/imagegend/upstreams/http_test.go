@@ -28,13 +28,18 @@ func pngOf(size string) []byte {
 	return b.Bytes()
 }
 
-// What the documentation shows is taken by APIs that refuse whatever they do not know, and makes what is asked for: every
-// ratio in every tier, explicit sizes, as many images and with as many references as may be.
+// The APIs, which refuse whatever they do not know, accept the configurations in the documents, and make what is asked
+// for: every ratio in every tier, explicit sizes, as many images and with as many references as may be.
 func TestDocumentedVendors(t *testing.T) {
 	for name := range vendors() {
 		t.Run(name, func(t *testing.T) {
 			providertest.Run(t, providertest.Config{
-				New:     func(t *testing.T) imagegen.Provider { return documented(t, name, serve(t, vendors()[name])) },
+				New: func(t *testing.T) imagegen.Provider {
+					return documented(t, name, serve(t, vendors()[name]))
+				},
+				Answering: func(t *testing.T, h http.Handler) imagegen.Provider {
+					return documented(t, name, serve(t, h))
+				},
 				Endless: endless,
 				Sample:  true,
 			})
@@ -49,7 +54,7 @@ func fox(prompt string) imagegen.ProviderRequest {
 
 func endOf(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (ended error) {
 	t.Helper()
-	if imagegen.Refuses(p, r) != nil {
+	if imagegen.CheckRequest(p, r) != nil {
 		r.Tier = "1K"
 	}
 	for _, err := range p.Generate(t.Context(), r) {
@@ -58,10 +63,12 @@ func endOf(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (ended
 	return ended
 }
 
-// What an API says means what the documentation says that it means.
+// The answers of an API have the meaning that the documents say.
 func TestWhatVendorsSay(t *testing.T) {
-	refused := map[string]imagegen.Class{"openrouter": imagegen.ClassRefused, "xai": imagegen.ClassRefused, "byteplus": imagegen.ClassRefused,
-		"siliconflow": imagegen.ClassInvalid, "together": imagegen.ClassInvalid, "ideogram": imagegen.ClassRefused} // two of them do not tell moderation apart
+	refused := map[string]imagegen.Class{"openrouter": imagegen.ClassRefused, "xai": imagegen.ClassRefused,
+		"byteplus": imagegen.ClassRefused,
+		// two of them do not tell moderation apart
+		"siliconflow": imagegen.ClassInvalid, "together": imagegen.ClassInvalid, "ideogram": imagegen.ClassRefused}
 	for name, want := range refused {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -82,6 +89,15 @@ func TestWhatVendorsSay(t *testing.T) {
 			is.True(err != nil && strings.Contains(err.Error(), "refused the API key"))
 		})
 	}
+}
+
+// The cost that OpenRouter names is reported, in millionths of a dollar.
+func TestWhatVendorsCharge(t *testing.T) {
+	is := is.New(t)
+	r := fox("a fox")
+	used := providertest.Used(&r)
+	is.NoErr(endOf(t, documented(t, "openrouter", serve(t, vendors()["openrouter"])), r))
+	is.Equal(used(), imagegen.UpstreamUsage{Units: 40_000})
 }
 
 func classOf(err error) imagegen.Class {

@@ -28,28 +28,30 @@ func TestKeysStay(t *testing.T) {
 	behind := serve(t, elsewhere.record(http.HandlerFunc(sendBlank)))
 	pictures := serve(t, elsewhere.record(http.RedirectHandler(behind+"/files/1.png", http.StatusFound)))
 	s := &tasks{finished: true, images: otherHost(pictures)}
-	address := serve(t, upstream.record(talkative(handler(s.openai(), s.gemini(), s.sdwebui(), s.comfyui(), s.bfl(), s.replicate(), s.fal()))))
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", providersAt(t, address, otherHost(pictures), behind)}, Env: []string{keyName + "=" + theKey}})
+	address := serve(t, upstream.record(talkative(handler(s.openai(), s.gemini(), s.sdwebui(), s.comfyui(), s.bfl(),
+		s.replicate(), s.fal()))))
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", providersAt(t, address, otherHost(pictures),
+		behind)}, Env: []string{keyName + "=" + theKey}})
 	_, key := d.NewUser(100)
 
 	statuses := []int{301, 400, 401, 403, 404, 429, 500, 503}
-	var told strings.Builder
+	var shown strings.Builder
 	for model := range allProviders {
 		for _, status := range statuses {
 			a := d.Call(daemontest.Generate(key, object{"model": model, "prompt": failWith(status)}))
 			is.Equal(a.Code(), "generationFailed")
-			told.Write(a.Body)
+			shown.Write(a.Body)
 		}
 		a := d.Call(daemontest.Generate(key, object{"model": model, "prompt": "a fox"}))
 		is.Equal(a.Status, http.StatusOK) // the upstream takes the key
-		told.Write(a.Body)
+		shown.Write(a.Body)
 	}
-	told.Write(d.Call(daemontest.Request{Path: "/api/v1/generations?limit=100", Key: key}).Body)
+	shown.Write(d.Call(daemontest.Request{Path: "/api/v1/generations?limit=100", Key: key}).Body)
 
 	is.Equal(upstream.carrying(), upstream.count()) // the key went to the upstream with every request
 	is.Equal(elsewhere.count(), 2*4)                // two hosts, for each adapter that is named a picture's address
 	is.Equal(elsewhere.carrying(), 0)
-	is.True(!carries(told.String()))
+	is.True(!carries(shown.String()))
 	is.Equal(d.Terminate(10*time.Second), 0)
 	failures := strings.Count(d.Output(), repeated)
 	is.Equal(failures, len(allProviders)*len(statuses)) // the log says what the upstream said

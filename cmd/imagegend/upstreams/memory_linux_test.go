@@ -37,34 +37,46 @@ func TestMemoryWithLargeImages(t *testing.T) {
 		quality     string
 		inFlight, n int
 	}{
-		"25 MB":                    {file: noise(t, image.NewNRGBA(square(2880))), size: "auto", quality: "high", inFlight: 32, n: 4},
-		"25 MB in 16 bits a pixel": {file: noise(t, image.NewNRGBA64(square(2048))), size: "auto", quality: "medium", inFlight: 32, n: 1},
-		"scaled down":              {file: noise(t, image.NewNRGBA(square(2880))), size: "2870x2870", quality: "auto", inFlight: 8, n: 1},
-		"progressive JPEG":         {file: progressive(2048), size: "auto", quality: "medium", inFlight: 32, n: 1},
+		"25 MB": {file: noise(t, image.NewNRGBA(square(2880))), size: "auto", quality: "high",
+			inFlight: 32, n: 4},
+		"25 MB in 16 bits a pixel": {file: noise(t, image.NewNRGBA64(square(2048))), size: "auto", quality: "medium",
+			inFlight: 32, n: 1},
+		"scaled down": {file: noise(t, image.NewNRGBA(square(2880))), size: "2870x2870", quality: "auto",
+			inFlight: 8, n: 1},
+		"progressive JPEG": {file: progressive(2048), size: "auto", quality: "medium", inFlight: 32, n: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			dir := t.TempDir()
 			daemontest.NeedDisk(t, dir, diskNeeded)
-			upstream := httptest.NewServer(&gathering{wanted: c.inFlight, n: c.n, picture: base64.StdEncoding.EncodeToString(c.file), all: make(chan struct{})})
+			upstream := httptest.NewServer(&gathering{wanted: c.inFlight, n: c.n,
+				picture: base64.StdEncoding.EncodeToString(c.file), all: make(chan struct{})})
 			defer upstream.Close()
-			models := modelsFile(t, map[string]string{"large": fmt.Sprintf("{type: openai, base_url: %s/v1, private: true}\n    credits: {1K: 1, 2K: 1, 4K: 1}", upstream.URL)}, nil)
-			d := daemontest.Start(t, daemontest.Options{DataDir: dir, Args: []string{"--models", models, "--concurrency", strconv.Itoa(c.inFlight)}})
+			models := modelsFile(t,
+				map[string]string{
+					"large": fmt.Sprintf(
+						"{type: openai, base_url: %s/v1, private: true}\n    credits: {1K: 1, 2K: 1, 4K: 1}",
+						upstream.URL)}, nil)
+			d := daemontest.Start(t, daemontest.Options{DataDir: dir, Args: []string{"--models", models,
+				"--concurrency", strconv.Itoa(c.inFlight)}})
 			_, key := d.NewUser(c.inFlight * c.n)
 			atRest := d.RSS()
 
 			var callers sync.WaitGroup
 			for range c.inFlight {
 				callers.Go(func() {
-					request := daemontest.Generate(key, object{"model": "large", "prompt": "noise", "n": c.n, "size": c.size, "quality": c.quality})
+					request := daemontest.Generate(key, object{"model": "large", "prompt": "noise", "n": c.n,
+						"size": c.size, "quality": c.quality})
 					answer, err := d.Do(t.Context(), request)
-					if n := bytes.Count(answer.Body, []byte(`"width":`)); err != nil || answer.Status != http.StatusOK || n != c.n {
+					if n := bytes.Count(answer.Body, []byte(`"width":`)); err != nil ||
+						answer.Status != http.StatusOK || n != c.n {
 						t.Errorf("status %d with %d images: %.300s: %v", answer.Status, n, answer.Body, err)
 					}
 				})
 			}
 			callers.Wait()
-			t.Logf("%d MiB resident at rest, %d MiB at most with %d images of %.1f MB", atRest>>20, d.RSS()>>20, c.inFlight*c.n, float64(len(c.file))/1e6)
+			t.Logf("%d MiB resident at rest, %d MiB at most with %d images of %.1f MB", atRest>>20, d.RSS()>>20,
+				c.inFlight*c.n, float64(len(c.file))/1e6)
 			is.True(d.RSS() < maxMemory)
 			is.Equal(d.MustBalance(t, key), 0) // every image was delivered
 		})
@@ -106,10 +118,14 @@ func progressive(edge int) []byte {
 	}
 	size := binary.BigEndian.AppendUint16(nil, uint16(edge))
 	file := []byte{0xff, 0xd8}
-	file = segment(file, 0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)                                            // quantisation
-	file = segment(file, 0xc2, slices.Concat([]byte{8}, size, size, []byte{components, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0})...) // frame
-	file = segment(file, 0xc4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)                                            // one code: 0
-	file = segment(file, 0xda, components, 1, 0, 2, 0, 3, 0, 0, 0, 0)                                                           // scan
+	// quantisation
+	file = segment(file, 0xdb, append([]byte{0}, bytes.Repeat([]byte{1}, 64)...)...)
+	file = segment(file, 0xc2, slices.Concat([]byte{8}, size, size, []byte{components, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11,
+		0})...) // frame
+	// one code: 0
+	file = segment(file, 0xc4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	// scan
+	file = segment(file, 0xda, components, 1, 0, 2, 0, 3, 0, 0, 0, 0)
 	file = append(file, make([]byte, edge/8*edge/8*components/8)...)
 	return append(file, 0xff, 0xd9)
 }

@@ -35,7 +35,9 @@ func (s *tasks) replicate() routes {
 		answer(w, p)
 	}
 	return routes{
-		"POST /v1/models/acme/fox/predictions": func(w http.ResponseWriter, r *http.Request) { show(w, r, s.submit(), "starting") },
+		"POST /v1/models/acme/fox/predictions": func(w http.ResponseWriter, r *http.Request) {
+			show(w, r, s.submit(), "starting")
+		},
 		"GET /v1/predictions/{id}": func(w http.ResponseWriter, r *http.Request) {
 			status := "processing"
 			if s.poll(r.PathValue("id")) {
@@ -52,7 +54,8 @@ func (s *tasks) fal() routes {
 		"POST /acme/fox": func(w http.ResponseWriter, r *http.Request) {
 			id := s.submit()
 			address := "http://" + r.Host + "/acme/fox/requests/" + id
-			answer(w, object{"request_id": id, "response_url": address, "status_url": address + "/status", "cancel_url": address + "/cancel"})
+			answer(w, object{"request_id": id, "response_url": address, "status_url": address + "/status",
+				"cancel_url": address + "/cancel"})
 		},
 		"GET /acme/fox/requests/{id}/status": func(w http.ResponseWriter, r *http.Request) {
 			status := "IN_PROGRESS"
@@ -79,7 +82,8 @@ func (s *tasks) comfyui() routes {
 				answer(w, object{})
 				return
 			}
-			answer(w, object{id: object{"outputs": object{"9": object{"images": []object{picture}}}, "status": object{"status_str": "success"}}})
+			answer(w, object{id: object{"outputs": object{"9": object{"images": []object{picture}}},
+				"status": object{"status_str": "success"}}})
 		},
 		"GET /queue": func(w http.ResponseWriter, _ *http.Request) {
 			submitted, _ := s.count()
@@ -113,9 +117,13 @@ func (s *tasks) openai() routes {
 }
 
 func (s *tasks) gemini() routes {
-	return routes{"POST /v1beta/models/gemini-3-pro-image:generateContent": func(w http.ResponseWriter, _ *http.Request) {
+	return routes{"POST /v1beta/models/gemini-3-pro-image:generateContent": func(w http.ResponseWriter,
+		_ *http.Request) {
 		s.submit()
-		answer(w, object{"candidates": []object{{"content": object{"parts": []object{{"inlineData": object{"mimeType": "image/png", "data": blank}}}}}}})
+		answer(w, object{
+			"candidates": []object{
+				{"content": object{"parts": []object{{"inlineData": object{"mimeType": "image/png",
+					"data": blank}}}}}}})
 	}}
 }
 

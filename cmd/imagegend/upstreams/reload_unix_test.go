@@ -41,7 +41,9 @@ func (r *reloading) write(name, text string) {
 func (r *reloading) reload(models string) (said string) {
 	r.Helper()
 	lines := func() []string {
-		return slices.DeleteFunc(strings.Split(r.Output(), "\n"), func(l string) bool { return !strings.Contains(l, "the models were") })
+		return slices.DeleteFunc(strings.Split(r.Output(), "\n"), func(l string) bool {
+			return !strings.Contains(l, "the models were")
+		})
 	}
 	before := len(lines())
 	r.write("models.yaml", models)
@@ -114,15 +116,18 @@ func TestReload(t *testing.T) {
 	_, key := r.NewUser(100)
 	etag, _ := r.models()
 	running := queue(t, r.Daemon, key, "fox", 1)
-	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool {
+		return upstream.unasked(1) == 0
+	})
 
 	for models, want := range map[string][]string{
 		"models:\n" + owl: {`model \"fox\" cannot be dropped: accepted generations need it: 1;`},
-		strings.Replace(foxes, "key_file: key", "key_file: ./key", 1): {`model \"fox\" cannot change its provider's type, address or account`, "need it: 1;"},
-		strings.Replace(foxes, "ADDRESS", "http://127.0.0.1:1", 1):    {`model \"fox\" cannot change`},
-		strings.Replace(foxes, flux, "{type: fake}", 1):               {`model \"fox\" cannot change`},
-		foxes + "    colour: red\n":                                   {"models.yaml:"},
-		"":                                                            {"lists no model"},
+		strings.Replace(foxes, "key_file: key", "key_file: ./key",
+			1): {`model \"fox\" cannot change its provider's type, address or account`, "need it: 1;"},
+		strings.Replace(foxes, "ADDRESS", "http://127.0.0.1:1", 1): {`model \"fox\" cannot change`},
+		strings.Replace(foxes, flux, "{type: fake}", 1):            {`model \"fox\" cannot change`},
+		foxes + "    colour: red\n":                                {"models.yaml:"},
+		"":                                                         {"lists no model"},
 	} {
 		said := r.reload(models)
 		for _, w := range append(want, "not reloaded, the old ones stay") {
@@ -137,7 +142,8 @@ func TestReload(t *testing.T) {
 
 	is.Equal(sent.take(), []string{"key one"})
 	r.write("key", "key two")
-	said := r.reload(strings.Replace(strings.Replace(foxes, "1K: 1", "1K: 7", 1), "{id: fox", "{id: fox, retired: true", 1) + owl)
+	said := r.reload(strings.Replace(strings.Replace(foxes, "1K: 1", "1K: 7", 1), "{id: fox", "{id: fox, retired: true",
+		1) + owl)
 	for _, want := range []string{"fox: retired, credits 1K 7 instead of credits 1K 1", "owl: added, credits 1K 2"} {
 		is.True(strings.Contains(said, want))
 	}
@@ -170,7 +176,7 @@ func TestReload(t *testing.T) {
 	r.Admin("audit")
 }
 
-// Who repeats a call gets what was charged, also if its model was retired meanwhile.
+// A repeated call gets what was charged, also if its model was retired meanwhile.
 func TestRepeatedCallOfARetiredModel(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
@@ -184,10 +190,13 @@ func TestRepeatedCallOfARetiredModel(t *testing.T) {
 		_, err := r.Do(ctx, ask)
 		gone <- err
 	}()
-	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool {
+		return upstream.unasked(1) == 0
+	})
 	hangUp()
 	is.True(<-gone != nil)
-	is.True(strings.Contains(r.reload(strings.Replace(foxes, "{id: fox", "{id: fox, retired: true", 1)+owl), "fox: retired"))
+	is.True(strings.Contains(r.reload(strings.Replace(foxes, "{id: fox", "{id: fox, retired: true", 1)+owl),
+		"fox: retired"))
 	upstream.finish()
 	got := r.Call(ask.With("X-Stainless-Retry-Count", "1"))
 	is.Equal(got.Status, http.StatusOK)
@@ -204,16 +213,21 @@ func TestJobOfAnotherAccount(t *testing.T) {
 	r := startReloading(t, sent.watch(handler(upstream.bfl())), foxes)
 	_, key := r.NewUser(10)
 	g := queue(t, r.Daemon, key, "fox", 1)
-	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool { return upstream.unasked(1) == 0 })
+	daemontest.Eventually(t, limit, "the upstream is asked about the task", func() bool {
+		return upstream.unasked(1) == 0
+	})
 	r.Kill()
 	sent.take()
 	r.write("other", "key of another account")
 	r.write("models.yaml", strings.Replace(foxes, "key_file: key", "key_file: other", 1))
 	start := func() {
-		r.Daemon = daemontest.Start(t, daemontest.Options{DataDir: r.DataDir, Args: []string{"--models", filepath.Join(r.dir, "models.yaml")}})
+		r.Daemon = daemontest.Start(t, daemontest.Options{DataDir: r.DataDir, Args: []string{"--models",
+			filepath.Join(r.dir, "models.yaml")}})
 	}
 	start()
-	daemontest.Eventually(t, limit, "the generation is left", func() bool { return strings.Contains(r.Output(), "its upstream job was saved by") })
+	daemontest.Eventually(t, limit, "the generation is left", func() bool {
+		return strings.Contains(r.Output(), "its upstream job was saved by")
+	})
 	is.Equal(cmp.Diff([]string(nil), sent.take()), "")
 	is.Equal(r.Terminate(10*time.Second), 0)
 	r.write("models.yaml", foxes)

@@ -20,18 +20,23 @@ func TestKilledInMidPoll(t *testing.T) {
 		routes   func(*tasks) routes
 		provider string // ADDRESS is where the stand-in is
 	}{
-		"bfl":       {(*tasks).bfl, `{type: bfl, base_url: ADDRESS/v1, private: true, poll_interval: 10ms}`},
-		"replicate": {(*tasks).replicate, `{type: replicate, base_url: ADDRESS/v1, private: true, poll_interval: 10ms, model: acme/fox, input: {prompt: "{{prompt}}"}, sizes: [1024x1024]}`},
-		"fal":       {(*tasks).fal, `{type: fal, base_url: ADDRESS, private: true, poll_interval: 10ms, model: acme/fox, sizes: [1024x1024]}`},
-		"comfyui":   {(*tasks).comfyui, `{type: comfyui, base_url: ADDRESS, workflows: [fox.json]}`},
-		"router":    {(*tasks).bfl, `{type: router, members: [{provider: {type: bfl, base_url: ADDRESS/v1, private: true, poll_interval: 10ms}}]}`},
+		"bfl": {(*tasks).bfl, `{type: bfl, base_url: ADDRESS/v1, private: true, poll_interval: 10ms}`},
+		"replicate": {(*tasks).replicate,
+			`{type: replicate, base_url: ADDRESS/v1, private: true, poll_interval: 10ms, model: acme/fox, input: {prompt: "{{prompt}}"}, sizes: [1024x1024]}`},
+		"fal": {(*tasks).fal,
+			`{type: fal, base_url: ADDRESS, private: true, poll_interval: 10ms, model: acme/fox, sizes: [1024x1024]}`},
+		"comfyui": {(*tasks).comfyui, `{type: comfyui, base_url: ADDRESS, workflows: [fox.json]}` +
+			"\n    metadata: keep"},
+		"router": {(*tasks).bfl,
+			`{type: router, members: [{provider: {type: bfl, base_url: ADDRESS/v1, private: true, poll_interval: 10ms}}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			is := is.New(t)
 			upstream := &tasks{}
 			address := serve(t, handler(c.routes(upstream)))
-			models := modelsFile(t, map[string]string{"fox-1": strings.ReplaceAll(c.provider, "ADDRESS", address)}, map[string]string{"fox.json": workflow})
+			models := modelsFile(t, map[string]string{"fox-1": strings.ReplaceAll(c.provider, "ADDRESS", address)},
+				map[string]string{"fox.json": workflow})
 			o := daemontest.Options{DataDir: t.TempDir(), Args: []string{"--models", models}}
 			d := daemontest.Start(t, o)
 			_, key := d.NewUser(granted)

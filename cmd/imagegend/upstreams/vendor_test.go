@@ -38,7 +38,8 @@ type vendor struct {
 	list      string                           // the field of the images
 	count     string                           // the field of their number; "": there is one
 	uploads   string                           // where references are stored; "": nowhere
-	answer    func(addresses []string) any     // the answer, if it is no list of objects
+	answer    func(addresses []string) any     // the answer, if it is not a list of objects
+	usage     object                           // what the answer says of its use; nil: nothing
 
 	mu     sync.Mutex
 	sent   []object
@@ -103,7 +104,11 @@ func (v *vendor) generate(w http.ResponseWriter, r *http.Request, e endpoint) {
 			answer(w, v.answer([]string{"http://" + r.Host + "/files/" + v.size(fields)}))
 			return
 		}
-		answer(w, object{"created": 1776729600, v.list: v.images(r, fields)})
+		a := object{"created": 1776729600, v.list: v.images(r, fields)}
+		if v.usage != nil {
+			a["usage"] = v.usage
+		}
+		answer(w, a)
 	}
 }
 
@@ -117,7 +122,8 @@ func (v *vendor) store(w http.ResponseWriter, r *http.Request) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.stored = append(v.stored, fmt.Sprintf("https://files.example.com/%d.png", len(v.stored)))
-	answer(w, object{"code": 200, "message": "success", "data": object{"type": "image", "download_url": v.stored[len(v.stored)-1], "size": 1}})
+	answer(w, object{"code": 200, "message": "success", "data": object{"type": "image",
+		"download_url": v.stored[len(v.stored)-1], "size": 1}})
 }
 
 // has reports whether an address is that of a file that was stored.
@@ -200,7 +206,8 @@ func readForm(r *http.Request) (object, error) {
 		case fields[part.FormName()] != nil:
 			return nil, fmt.Errorf("field %q comes twice", part.FormName())
 		case part.FileName() != "":
-			fields[part.FormName()] = "data:" + part.Header.Get("Content-Type") + ";base64," + base64.StdEncoding.EncodeToString(raw)
+			fields[part.FormName()] = "data:" + part.Header.Get("Content-Type") + ";base64," +
+				base64.StdEncoding.EncodeToString(raw)
 		case json.Unmarshal(raw, &number) == nil:
 			fields[part.FormName()] = number
 		default:
@@ -248,7 +255,8 @@ func documented(t *testing.T, name, address string) imagegen.Provider {
 		if !strings.HasPrefix(block, "yaml\n") || !strings.Contains(block, "name: "+name+"\n") {
 			continue
 		}
-		block = addressOf.ReplaceAllString(strings.TrimPrefix(block, "yaml\n"), "private: true\n      base_url: "+address)
+		block = addressOf.ReplaceAllString(strings.TrimPrefix(block, "yaml\n"), "private: true\n      base_url: "+
+			address)
 		file := filepath.Join(t.TempDir(), "models.yaml")
 		if err := os.WriteFile(file, []byte(block), 0o600); err != nil {
 			t.Fatal(err)

@@ -1,8 +1,11 @@
-// Package admin is a client of the operators' HTTP interface, which imagegend serves with
-// --ops-admin. It manages users, keys and credits, for example for a program that receives payments.
+// Package admin is what an operator can do with a service, such as to manage users, keys and credits, and a client of
+// the HTTP interface for it, which imagegend serves with --ops-admin. A program that receives payments grants credits:
 //
 //	c, err := admin.New("https://ops.example.com:9090", os.Getenv("IMAGEGEND_OPS_KEY"), nil)
-//	granted, err := c.Grant(ctx, event.ID, admin.Grant{User: "alice", Credits: 1000})
+//	granted, err := admin.GrantCredits.Do(ctx, c, admin.Grant{User: "alice", Credits: 1000, Ref: event.ID})
+//
+// Each [Call] is a variable of this package, with its types, its path and the scope that it needs. The commands of
+// imagegend make the same calls without a key, by another [Caller].
 package admin
 
 import (
@@ -14,6 +17,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 )
@@ -27,9 +31,8 @@ const maxAnswer = 64 << 20
 // Client calls one service with one operator key. It is safe for concurrent use.
 //
 // If the service answers that a call failed, the error is an [*Error]. After any other error there
-// was no readable answer, and it is unknown whether the call was carried out. Parameters named user
-// are the names of users, not their identifiers. Each method names the scope that the operator key
-// must have.
+// was no readable answer, and it is unknown whether the call was carried out. Users are named by their
+// names, not by their identifiers.
 type Client struct {
 	base string
 	key  string
@@ -38,7 +41,7 @@ type Client struct {
 
 // New returns a client of a service. address is where its --ops-addr can be reached, such as
 // https://ops.example.com:9090; key is an operator key. If h is nil, each call is limited to a
-// minute, and redirects are not followed. New does not connect.
+// minute, which an audit or a backup can exceed, and redirects are not followed. New does not connect.
 func New(address, key string, h *http.Client) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -48,7 +51,9 @@ func New(address, key string, h *http.Client) (*Client, error) {
 		return nil, errors.New("admin: an operator key is required; imagegend ops-key create makes one")
 	}
 	if h == nil {
-		h = &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		h = &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	}
 	return &Client{strings.TrimRight(address, "/"), key, h}, nil
 }
@@ -64,51 +69,70 @@ type Error struct {
 func (e *Error) Error() string { return e.Message }
 
 // Temporary reports whether the failure may be temporary: the service failed, or takes no calls at
-// present (a status from 500, or 429). It is then unknown whether the call was carried out. Grant
-// and Revoke can safely be repeated with the same key.
+// present (a status from 500, or 429). It is then unknown whether the call was carried out. GrantCredits
+// and RevokeCredits can safely be repeated with the same Ref.
 func (e *Error) Temporary() bool {
 	return e.Status >= http.StatusInternalServerError || e.Status == http.StatusTooManyRequests
 }
 
-// call sends one call. key is its Idempotency-Key; "": none.
-func call[Out any](ctx context.Context, c *Client, name, key string, in any) (out Out, err error) {
+// Call implements [Caller].
+func (c *Client) Call(ctx context.Context, name, ref string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
-		return out, fmt.Errorf("admin: %w", err)
+		return fmt.Errorf("admin: %w", err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+"/admin/v1/"+name, bytes.NewReader(body))
 	if err != nil {
-		return out, fmt.Errorf("admin: %w", err)
+		return fmt.Errorf("admin: %w", err)
 	}
 	r.Header.Set("Authorization", "Bearer "+c.key)
 	r.Header.Set("Content-Type", "application/json")
-	if key != "" {
-		r.Header.Set("Idempotency-Key", key)
+	if ref != "" {
+		r.Header.Set("Idempotency-Key", ref)
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return out, fmt.Errorf("admin: %w", err)
+		return fmt.Errorf("admin: %w", err)
 	}
 	defer answer.Body.Close()
+	if w, ok := out.(io.Writer); ok && answer.StatusCode == http.StatusOK {
+		return Receive(answer, w)
+	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
-		return out, fmt.Errorf("admin: the answer broke off: %w", err)
+		return fmt.Errorf("admin: the answer broke off: %w", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return out, failure(answer.StatusCode, text)
+		return failure(answer.StatusCode, text)
 	}
-	if err := json.Unmarshal(text, &out); err != nil {
-		return out, fmt.Errorf("admin: the answer cannot be read: %w", err)
+	if err := json.Unmarshal(text, out); err != nil {
+		return fmt.Errorf("admin: the answer cannot be read: %w", err)
 	}
-	return out, nil
+	return nil
+}
+
+// ErrorTrailer is the HTTP trailer that carries the error of a [Download] which failed after its status was sent.
+const ErrorTrailer = "Imagegend-Error"
+
+// Receive copies the answer of a [Download] to w. Only one that ends with an empty ErrorTrailer is whole.
+func Receive(answer *http.Response, w io.Writer) error {
+	if _, err := io.Copy(w, answer.Body); err != nil {
+		return fmt.Errorf("the %s broke off: %w", path.Base(answer.Request.URL.Path), err)
+	}
+	if text := answer.Trailer.Get(ErrorTrailer); text != "" {
+		return errors.New(text)
+	}
+	return nil
 }
 
 func failure(status int, text []byte) error {
-	var told struct {
+	var body struct {
 		Error struct{ Message, Code string }
 	}
-	if json.Unmarshal(text, &told) != nil || told.Error.Code == "" {
-		return &Error{Status: status, Message: fmt.Sprintf("the address answered with status %d and not as imagegend does with --ops-admin", status)}
+	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
+		return &Error{Status: status,
+			Message: fmt.Sprintf("the address answered with status %d and not as imagegend does with --ops-admin",
+				status)}
 	}
-	return &Error{status, told.Error.Code, told.Error.Message}
+	return &Error{status, body.Error.Code, body.Error.Message}
 }

@@ -13,14 +13,14 @@ import (
 //go:embed axe/axe.min.js
 var axe string
 
-// judge has axe look for violations of the Web Content Accessibility Guidelines, levels A and AA. The
-// page then gets round to telling what axe itself did to it.
+// judge makes axe look for violations of the Web Content Accessibility Guidelines, levels A and AA. Then it lets the
+// page report what axe itself changed.
 const judge = `axe.run({ resultTypes: ["violations"], runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }).then((found) =>
 	found.violations.flatMap((v) => v.nodes.map((n) => v.id + " (" + v.impact + "): " + n.html.slice(0, 200) + " " + n.failureSummary))).then((found) =>
-	new Promise((told) => setTimeout(() => told(found))))`
+	new Promise((resolve) => setTimeout(() => resolve(found))))`
 
-// barriers are what axe finds on the page as it is shown. It is no business of the page's what axe
-// itself does there, such as to put styles into it, which the policy forbids.
+// barriers are the violations that axe finds on the page as it is shown. Reports about axe itself, which inserts styles
+// that the policy forbids, are ignored.
 func (t *tab) barriers() []string {
 	t.Helper()
 	complaints := t.eyes.complaints()
@@ -35,7 +35,7 @@ func (t *tab) barriers() []string {
 	return found
 }
 
-// What stands in the way of people is found.
+// A page with barriers is reported.
 func TestBarriers(t *testing.T) {
 	s := open(t)
 	tab := s.tab()

@@ -12,8 +12,7 @@ import (
 const wordmark = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 24"><rect width="60" height="24" rx="6" fill="#d9480f"/>` +
 	`<path d="M8 18 16 6l8 12M30 18V6l14 12V6" fill="none" stroke="#fff" stroke-width="3"/></svg>`
 
-// A service with a name, a logo and a colour of its own can be used by all, whatever the colour: it is adjusted
-// where it could not be read.
+// A console with a name, a logo and a colour of its own is accessible. An unreadable colour is adjusted.
 func TestBrand(t *testing.T) {
 	for name, accent := range map[string]string{"green": "0a7d5a", "yellow": "ffdd00", "navy": "000040"} {
 		t.Run(name, func(t *testing.T) {
@@ -29,8 +28,11 @@ func TestBrand(t *testing.T) {
 				user.inspect(view{"brand-" + name + "-" + page, page, 200, nil})
 			}
 			operator.inspect(view{"brand-" + name + "-user", "users/" + string(alice.ID), 200, nil})
-			s.is.Equal(evaluate[string](operator, `document.querySelector(".brand img").naturalWidth > 0 && document.title`), "alice · Atelier für Fotografie im Norden")
-			operator.open(s.address+evaluate[string](operator, `new URL(document.querySelector(".brand img").src).pathname`), 200)
+			s.is.Equal(evaluate[string](operator,
+				`document.querySelector(".brand img").naturalWidth > 0 && document.title`),
+				"alice · Atelier für Fotografie im Norden")
+			operator.open(s.address+evaluate[string](operator,
+				`new URL(document.querySelector(".brand img").src).pathname`), 200)
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Who is asked for the password again finds what was typed before done.
+// After the password was asked for again, the action happens with what was typed before.
 func TestConfirm(t *testing.T) {
 	s := open(t)
 	alice := s.signedIn(s.user("alice", account.RoleUser))

@@ -6,18 +6,19 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
-// read is an expression for all that can be read, without blanks, on the page of the API's documents, whose elements lie in
-// trees of their own.
+// read is an expression for all visible text, without blanks, of the page with the API's document, whose elements are
+// in shadow trees.
 const read = `((e) => {
 	const text = (n) => n.nodeType === 3 ? n.data : n.nodeName === "STYLE" ? "" :
 		[...(n.shadowRoot?.childNodes ?? []), ...n.childNodes].map(text).join(" ");
 	return text(e).replace(/\s+/g, "");
 })(document.body)`
 
-// The page shows every operation of the document, asks nobody else for anything, and calls the service.
+// The page shows every operation of the document, loads nothing from another host, and can call the service.
 func TestDocs(t *testing.T) {
 	s := open(t)
 	tab := s.tab() // which complains of what the Content-Security-Policy refused, and of what was not found
@@ -33,7 +34,8 @@ func TestDocs(t *testing.T) {
 		}
 		tab.reads(path)
 	}
-	elsewhere := evaluate[[]string](tab, `performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith(location.origin) && !n.startsWith("data:"))`)
+	elsewhere := evaluate[[]string](tab,
+		`performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith(location.origin) && !n.startsWith("data:"))`)
 	s.is.Equal(len(elsewhere), 0)
 
 	press := `[...document.querySelector("rapi-doc").shadowRoot.querySelectorAll("api-request")].find((e) => e.path === "/healthz").shadowRoot.querySelector("button[part~=btn-try]")`
@@ -41,7 +43,7 @@ func TestDocs(t *testing.T) {
 	tab.reads(`"status": "ok"`)
 }
 
-// reads waits until a text can be read.
+// reads waits until a text is visible.
 func (t *tab) reads(text string) {
 	t.Helper()
 	quoted, err := json.Marshal(strings.Join(strings.Fields(text), ""))

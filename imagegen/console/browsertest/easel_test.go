@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 )
@@ -27,10 +28,11 @@ func (t *tab) draws(words string) {
 	t.do(chromedp.WaitReady(chromedp.JSPath(`document.querySelector("#easel:modal .stage")`)))
 }
 
-// places returns where in the window the pixels of the picture are, which is so large.
+// places returns where in the window the pixels of a picture of this size are.
 func (t *tab) places(size image.Point) func(image.Point) (x, y float64) {
 	t.Helper()
-	at := evaluate[[]float64](t, fmt.Sprintf(`(() => { const r = document.querySelector("#easel .ink").getBoundingClientRect(), w = %d, h = %d;
+	at := evaluate[[]float64](t,
+		fmt.Sprintf(`(() => { const r = document.querySelector("#easel .ink").getBoundingClientRect(), w = %d, h = %d;
 		const s = Math.min(r.width / w, r.height / h); return [r.left + (r.width - w * s) / 2, r.top + (r.height - h * s) / 2, s]; })()`, size.X, size.Y))
 	return func(p image.Point) (x, y float64) { return at[0] + float64(p.X)*at[2], at[1] + float64(p.Y)*at[2] }
 }
@@ -52,17 +54,19 @@ func (t *tab) touches(size image.Point, from, to image.Point) {
 	place := t.places(size)
 	touch := func(kind input.DispatchTouchEventType, at ...*input.TouchPoint) chromedp.Action[chromedp.Void] {
 		return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-			_, err := cdp.Call(ctx, target, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind, TouchPoints: at})
+			_, err := cdp.Call(ctx, target, input.DispatchTouchEvent, input.DispatchTouchEventParams{Type: kind,
+				TouchPoints: at})
 			return err
 		})
 	}
 	x, y := place(from)
 	x2, y2 := place(to)
 	t.do(touch(input.DispatchTouchEventTypeTouchStart, &input.TouchPoint{X: x, Y: y}),
-		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: x2, Y: y2}), touch(input.DispatchTouchEventTypeTouchEnd))
+		touch(input.DispatchTouchEventTypeTouchMove, &input.TouchPoint{X: x2, Y: y2}),
+		touch(input.DispatchTouchEventTypeTouchEnd))
 }
 
-// masked is the mask that a provider was given.
+// masked is the mask that a provider received.
 func (s *site) masked() image.Image {
 	s.Helper()
 	select {
@@ -76,7 +80,7 @@ func (s *site) masked() image.Image {
 	}
 }
 
-// anew checks of each pixel of a mask whether it should be made anew. It is either transparent or opaque.
+// anew compares each pixel of a mask with what should be made anew. Each must be either transparent or opaque.
 func (s *site) anew(m image.Image, fine func(x, y int, anew bool) bool) {
 	s.Helper()
 	for y := range m.Bounds().Dy() {
@@ -89,8 +93,8 @@ func (s *site) anew(m image.Image, fine func(x, y int, anew bool) bool) {
 	}
 }
 
-// A mask is painted on a reference that was chosen; what it leaves transparent is what was painted over and not erased,
-// undone or cancelled.
+// A mask can be painted on a chosen reference. It is transparent where something was painted and not erased, undone or
+// cancelled.
 func TestDrawMask(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -122,7 +126,8 @@ func TestDrawMask(t *testing.T) {
 	s.anew(s.masked(), func(x, y int, anew bool) bool {
 		px, py := float64(x)+0.5, float64(y)+0.5
 		far := math.Hypot(px-min(max(px, 60), 180), min(math.Abs(py-60), math.Abs(py-180))) // from the nearer line
-		return math.Abs(far-12) < 1.5 || anew == (far < 12)                                 // its edge runs through pixels
+		// its edge runs through pixels
+		return math.Abs(far-12) < 1.5 || anew == (far < 12)
 	})
 
 	tab.click("Remove the mask")
@@ -130,7 +135,7 @@ func TestDrawMask(t *testing.T) {
 	s.is.Equal(evaluate[int](tab, `document.getElementById("f-mask").files.length`), 0)
 }
 
-// With keys alone rectangles are painted and erased, on an image of one's own; the mask is there as long as the image is
+// Rectangles can be painted and erased by keys alone, on an image of one's own. The mask stays as long as the image is
 // the first reference.
 func TestDrawMaskByKeys(t *testing.T) {
 	s := open(t)
@@ -141,7 +146,8 @@ func TestDrawMaskByKeys(t *testing.T) {
 	tab.open("playground?result="+string(g.ID), 200)
 	tab.fill("Prompt", "The same in autumn")
 	tab.click("Use as reference image 1")
-	tab.do(chromedp.WaitVisible(labelled("Draw a mask")), chromedp.Evaluate[chromedp.Void](`document.getElementById("draw").focus()`))
+	tab.do(chromedp.WaitVisible(labelled("Draw a mask")),
+		chromedp.Evaluate[chromedp.Void](`document.getElementById("draw").focus()`))
 	tab.keys(kb.Enter)
 	tab.do(chromedp.WaitReady(chromedp.JSPath(`document.activeElement.matches("#easel:modal .stage") ? document.body : null`)))
 	tab.keys(kb.ArrowLeft + kb.ArrowLeft)
@@ -149,7 +155,8 @@ func TestDrawMaskByKeys(t *testing.T) {
 	tab.keys(kb.Enter)
 	tab.shows("The rectangle is painted.")
 	tab.keys("\t\t" + kb.Enter) // Erase
-	s.is.Equal(evaluate[string](tab, `document.activeElement.dataset.do + document.activeElement.ariaPressed`), "erasetrue")
+	s.is.Equal(evaluate[string](tab, `document.activeElement.dataset.do + document.activeElement.ariaPressed`),
+		"erasetrue")
 	tab.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#easel .stage").focus()`))
 	tab.do(chromedp.KeyEvent(kb.ArrowUp, chromedp.KeyModifiers(chromedp.ModifierShift)))
 	tab.shows("50 % wide, 45 % high.")
@@ -176,7 +183,7 @@ func TestDrawMaskByKeys(t *testing.T) {
 	})
 }
 
-// sideways is a photograph of 320 × 240 that was taken with the camera on its side: the file says so.
+// sideways is a photograph of 320 × 240 whose file has the orientation of a camera held on its side.
 func (s *site) sideways() string {
 	s.Helper()
 	var b bytes.Buffer
@@ -187,7 +194,7 @@ func (s *site) sideways() string {
 	return path
 }
 
-// A mask has the size of the photograph as it is stored, which the service compares, however a browser turns it.
+// A mask has the size of the photograph as it is displayed, which the service requires.
 func TestDrawMaskOnPhotograph(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -203,5 +210,5 @@ func TestDrawMaskOnPhotograph(t *testing.T) {
 	tab.shows("Remove the mask")
 	tab.click("Generate")
 	tab.shows("Balance 9", "succeeded")
-	s.is.Equal(s.masked().Bounds(), image.Rect(0, 0, 320, 240))
+	s.is.Equal(s.masked().Bounds(), image.Rect(0, 0, 240, 320))
 }

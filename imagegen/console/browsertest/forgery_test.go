@@ -10,15 +10,16 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// A page of somebody else has the browser post a form: from another site, where the cookie stays at
-// home, and from another origin of the same site, with it.
+// Another site's page makes the browser post a form: from another site, without the cookie, and from another origin of
+// the same site, with it.
 func TestForgery(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
 	tab := s.signedIn(alice)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, `<!doctype html><title>Win a prize</title><link rel="icon" href="data:,">
-			<form method="post" action="%s/console/keys"><input name="name" value="forged"><button>Win</button></form>`, s.address)
+			<form method="post" action="%s/console/keys"><input name="name" value="forged"><button>Win</button></form>`,
+			s.address)
 	}))
 	t.Cleanup(evil.Close)
 	for _, origin := range []string{evil.URL, strings.Replace(evil.URL, "127.0.0.1", "localhost", 1)} {

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// Each of many generations stands in the gallery once.
+// The gallery shows each of many generations once.
 func TestGallery(t *testing.T) {
 	const many = 64
 	s := open(t)
@@ -50,7 +50,7 @@ func TestGallery(t *testing.T) {
 	tab.shows(mirror)
 }
 
-// What is in the making changes by itself.
+// The tile of a generation under way changes by itself.
 func TestGalleryLive(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)

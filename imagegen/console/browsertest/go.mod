@@ -2,12 +2,11 @@ module github.com/imagegend/imagegend/imagegen/console/browsertest
 
 go 1.26.0
 
-replace github.com/imagegend/imagegend => ../../..
-
 require (
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
 	github.com/imagegend/imagegend v0.0.0-00010101000000-000000000000
+	github.com/imagegend/imagegend/imagegen/console v0.0.0-00010101000000-000000000000
 	github.com/matryer/is v1.4.1
 )
 
@@ -30,4 +29,9 @@ require (
 	golang.org/x/image v0.47.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace (
+	github.com/imagegend/imagegend => ../../..
+	github.com/imagegend/imagegend/imagegen/console => ../../../imagegen/console
 )

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
@@ -40,7 +41,7 @@ func TestKeys(t *testing.T) {
 	s.is.Equal(s.call(raw), 401)
 }
 
-// unsaid checks that a text stands nowhere in the page, also where nobody can read it.
+// unsaid checks that the page does not contain a text, not even where it is invisible.
 func (t *tab) unsaid(text string) {
 	t.Helper()
 	t.is.True(len(text) > 20)

@@ -11,7 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// mask draws one that has all of the reference made anew, and returns the path of its file.
+// mask writes a mask that leaves the whole reference to be made anew, and returns the path of its file.
 func (s *site) mask() string {
 	s.Helper()
 	path := filepath.Join(s.TempDir(), "sky.png")
@@ -22,7 +22,7 @@ func (s *site) mask() string {
 	return path
 }
 
-// A mask that is chosen stands in the code, and is sent with the reference.
+// A chosen mask appears in the samples, and is sent with the reference.
 func TestMask(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)

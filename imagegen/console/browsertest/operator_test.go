@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// An operator grants credits, and the user has them at once.
+// Granted credits can be spent at once.
 func TestGrant(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -31,7 +31,7 @@ func TestGrant(t *testing.T) {
 	s.is.Equal(b.Credits, imagegen.Credits(250))
 }
 
-// A user who is disabled is out at once, in the browser and with every key.
+// Disabling a user ends their sign-ins and keys at once.
 func TestDisable(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -49,7 +49,7 @@ func TestDisable(t *testing.T) {
 	s.is.Equal(s.call(raw.Reveal()), 401)
 }
 
-// Who is suspended is told so, and has nothing made, until they are resumed.
+// A suspended user sees a warning and can generate nothing, until they are resumed.
 func TestSuspend(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -70,7 +70,7 @@ func TestSuspend(t *testing.T) {
 	user.lacks("suspended")
 }
 
-// An operator takes back what a user has not spent, and reads it in the ledger.
+// An operator can take back unspent credits, and the ledger shows it.
 func TestRevokeCredits(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -87,7 +87,7 @@ func TestRevokeCredits(t *testing.T) {
 	operator.shows("Ledger of alice", "Taken back", "by console:olivia")
 }
 
-// Whatever an operator does to a user can be done without scripts, and by keys alone.
+// All actions on a user work without scripts and by keys alone.
 func TestOperatorsWork(t *testing.T) {
 	for name, handicap := range map[string]func(*tab){
 		"without scripts": (*tab).withoutScripts,
@@ -137,7 +137,7 @@ func TestOperatorsWork(t *testing.T) {
 	}
 }
 
-// An audit that is asked for shows what it found without being asked again.
+// The result of an audit appears by itself.
 func TestAudit(t *testing.T) {
 	s := open(t)
 	operator := s.signedIn(s.user("olivia", account.RoleOperator))

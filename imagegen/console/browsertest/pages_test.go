@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// view is a page as people see it.
+// view is a page that a test inspects.
 type view struct {
 	name   string
 	path   string
@@ -16,8 +16,8 @@ type view struct {
 	then   func(t *tab) // what to do there, to see what is meant; nil: nothing
 }
 
-// TestPages looks at every page in every way: nothing stands out of a narrow window, all can use it,
-// the browser has nothing to complain of.
+// TestPages shows every page with every look: it fits a narrow window, is accessible, and the browser has no
+// complaints.
 func TestPages(t *testing.T) {
 	f := furnish(t)
 	visitor := f.tab()
@@ -63,7 +63,7 @@ func (t *tab) inspect(p view) {
 	t.Logf("%s: %v", p.name, time.Since(began).Round(time.Millisecond))
 }
 
-// outside is what is seen by people who are not signed in.
+// outside are the pages without a sign-in.
 func (f *furnished) outside() []view {
 	entry, err := console.SignInLink(f.Context(), f.db, f.bob.ID, "user", f.clock.Now().Add(time.Hour))
 	f.is.NoErr(err)
@@ -93,7 +93,8 @@ func (f *furnished) hers() []view {
 			t.eyes.expect(422)
 			t.click("Generate") // the script stays on the page
 			t.shows("Give both edges in whole pixels")
-			t.is.Equal(evaluate[string](t, `document.getElementById("f-width").value`), "99999") // whole, as it was typed
+			// whole, as it was typed
+			t.is.Equal(evaluate[string](t, `document.getElementById("f-width").value`), "99999")
 		}},
 		{"generations", "generations", 200, nil},
 		{"generations-none", "generations?status=queued", 200, nil},
@@ -103,6 +104,7 @@ func (f *furnished) hers() []view {
 		{"generation-making", "generations/" + string(f.making.ID), 200, nil},
 		{"erase", "generations/" + string(f.whole.ID) + "/erase", 200, nil},
 		{"credits", "credits", 200, nil},
+		{"prices", "prices", 200, nil},
 		{"keys", "keys", 200, nil},
 		{"key-refused", "keys", 200, func(t *tab) { t.fill("Name", " "); t.press("Create", 422) }},
 		{"key-created", "keys", 200, func(t *tab) { t.fill("Name", "build server"); t.press("Create", 200) }},
@@ -136,7 +138,10 @@ func (f *furnished) operators() []view {
 		{"user-link", "users/new", 200, func(t *tab) { t.fill("Name", "carol"); t.press("Make the link", 200) }},
 		{"user", alice, 200, nil},
 		{"user-refused", alice, 200, func(t *tab) { t.fill("Credits", "0"); t.press("Grant", 422) }},
-		{"user-revoke-refused", alice, 200, func(t *tab) { t.fill("Credits to take back", "1000000"); t.press("Take back", 422) }},
+		{"user-revoke-refused", alice, 200, func(t *tab) {
+			t.fill("Credits to take back", "1000000")
+			t.press("Take back", 422)
+		}},
 		{"user-suspended", "users/" + string(f.bob.ID), 200, func(t *tab) { t.press("Suspend", 200) }},
 		{"user-ledger", alice + "/ledger", 200, nil},
 		{"user-ledger-none", "users/" + string(f.bob.ID) + "/ledger", 200, nil},
@@ -149,7 +154,7 @@ func (f *furnished) operators() []view {
 	}
 }
 
-// The first page of all is seen before there is anybody.
+// The page of the set-up is shown before there are users.
 func TestSetupPages(t *testing.T) {
 	s := open(t)
 	link, err := console.SetupLink(t.Context(), s.db, s.clock.Now().Add(time.Hour))
@@ -166,5 +171,6 @@ func TestSetupPages(t *testing.T) {
 	operator.open("users/new", 200)
 	operator.fill("Name", "alice")
 	operator.press("Make the link", 200)
-	visitor.inspect(view{"invitation", evaluate[string](operator, `document.getElementById("link").textContent`), 200, nil})
+	visitor.inspect(view{"invitation", evaluate[string](operator, `document.getElementById("link").textContent`), 200,
+		nil})
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
-// Prompts that do not become what was asked for.
+// Prompts for which the painter does something else.
 const (
 	slow   = "A glacier, in real time" // is painted when the painter is let go
-	herons = "Three herons at a weir"  // one of whom flies away: two images come
+	herons = "Three herons at a weir"  // one of them flies away: two images come
 	mirror = "A mirror in a mirror"    // fails
 )
 
-// painter is the fake provider, which such prompts lead astray.
+// painter is the fake provider with special behaviour for these prompts.
 type painter struct {
 	*provider.Fake
 	let   chan struct{} // closed: what is slow goes on
@@ -53,7 +53,7 @@ func (p *painter) Generate(ctx context.Context, r imagegen.ProviderRequest) iter
 	}
 }
 
-// note keeps the file of a mask for the test that had it drawn.
+// note keeps a mask for the test that drew it.
 func (p *painter) note(ctx context.Context, mask *imagegen.ProviderReference) error {
 	if mask == nil {
 		return nil

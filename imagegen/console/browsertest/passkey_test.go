@@ -16,7 +16,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/passkey"
 )
 
-// openWithPasskeys is a site where operators need a passkey. It has a name: browsers have none at an address.
+// openWithPasskeys is a site where operators need a passkey. It has a host name, since passkeys do not work at an IP
+// address.
 func openWithPasskeys(t *testing.T) *site {
 	t.Helper()
 	s := open(t)
@@ -24,29 +25,30 @@ func openWithPasskeys(t *testing.T) *site {
 	s.address = strings.Replace("http://"+server.Listener.Addr().String(), "127.0.0.1", "localhost", 1)
 	p, err := passkey.New(passkey.Config{Origin: s.address})
 	s.is.NoErr(err)
-	server.Config.Handler, err = console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now,
-		Passkeys: p, OperatorsNeedPasskey: true})
+	server.Config.Handler, err = console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db,
+		Now: s.clock.Now, Passkeys: p, OperatorsNeedPasskey: true})
 	s.is.NoErr(err)
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
 }
 
-// device gives the tab an authenticator that knows its owner, who is there at once.
+// device gives the tab an authenticator that verifies its user at once.
 func (t *tab) device() {
 	t.Helper()
 	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		if _, err := cdp.Call(ctx, target, webauthn.Enable, webauthn.EnableParams{}); err != nil {
 			return err
 		}
-		_, err := cdp.Call(ctx, target, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
-			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
-			HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true}})
+		_, err := cdp.Call(ctx, target, webauthn.AddVirtualAuthenticator,
+			webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+				Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+				HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true}})
 		return err
 	}))
 }
 
-// An operator makes a passkey, is asked for it at the next sign-in, confirms with it, and removes it.
+// An operator can create a passkey, sign in and confirm with it, and remove it.
 func TestPasskey(t *testing.T) {
 	s := openWithPasskeys(t)
 	olivia := s.signedIn(s.user("olivia", account.RoleOperator))

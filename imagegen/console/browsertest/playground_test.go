@@ -25,7 +25,7 @@ func (s *site) reference() string {
 	return path
 }
 
-// An image is described, an example added, the price looked at; then it comes by itself.
+// A user describes an image, adds a reference, sees the price and generates; the image appears by itself.
 func TestPlayground(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -51,21 +51,23 @@ func TestPlayground(t *testing.T) {
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=n]:checked").value`), "3")
 }
 
-// Who goes back to the page as it was left has the same made once more, and not the same generation shown.
+// After going back to a page, sending its form again makes another generation.
 func TestBackInThePlayground(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
 	s.grant(alice, imagegen.Grant{Credits: 10})
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")
-	token := evaluate[string](tab, `document.querySelector("#play").dataset.sending = "yes"; document.querySelector("[name=token]").value`)
-	again := evaluate[string](tab, `dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })); document.querySelector("[name=token]").value`)
+	token := evaluate[string](tab,
+		`document.querySelector("#play").dataset.sending = "yes"; document.querySelector("[name=token]").value`)
+	again := evaluate[string](tab,
+		`dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })); document.querySelector("[name=token]").value`)
 	s.is.True(token != again && imagegen.ValidIdempotencyKey(again))
 	tab.click("Generate")
 	tab.shows("succeeded")
 }
 
-// An answer that is no form leaves the one that was sent as it stands.
+// An answer without a form leaves the form on the page as it is.
 func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 	s := open(t)
 	tab := s.signedIn(s.user("alice", account.RoleUser))
@@ -77,14 +79,36 @@ func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 	s.is.Equal(evaluate[string](tab, `document.querySelector("#play").dataset.sending ?? ""`), "") // it can be sent
 }
 
-// What the browser can check is said before anything is sent.
+// The message of a refused field has the whole line, and disappears with the next accepted form.
+func TestPlaygroundForgives(t *testing.T) {
+	s := open(t)
+	alice := s.user("alice", account.RoleUser)
+	s.grant(alice, imagegen.Grant{Credits: 10})
+	tab := s.signedIn(alice)
+	tab.fill("Prompt", " ")
+	tab.eyes.expect(422)
+	tab.click("Generate")
+	tab.has(1, "#f-prompt-fault")
+	s.is.True(evaluate[bool](tab, `(() => {
+	  const [fault, count] = ["f-prompt-fault", "prompt-count"].map((id) => document.getElementById(id).getBoundingClientRect());
+	  return fault.bottom <= count.top && fault.width === document.getElementById("f-prompt").getBoundingClientRect().width;
+	})()`))
+	tab.fill("Prompt", "A red fox in fresh snow")
+	tab.click("Generate")
+	tab.shows("succeeded")
+	s.is.Equal(evaluate[string](tab,
+		`[...document.querySelectorAll("#play [aria-invalid], #play .fault:not(:empty)")].map((e) => e.id).join(" ")`),
+		"")
+}
+
+// The browser shows some faults before anything is sent.
 func TestUnfitReference(t *testing.T) {
 	s := open(t)
 	tab := s.signedIn(s.user("alice", account.RoleUser))
 	path := filepath.Join(t.TempDir(), "notes.txt")
 	s.is.NoErr(os.WriteFile(path, []byte("no image"), 0o600))
 	tab.attach("Reference images", path)
-	tab.shows("notes.txt is no PNG, JPEG or WebP.")
+	tab.shows("notes.txt is not a PNG, JPEG or WebP image.")
 	s.is.Equal(evaluate[int](tab, `document.querySelector("[type=file]").files.length`), 0)
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// What did not come is paid back, and the books say why.
+// Missing images are refunded, and the ledger says why.
 func TestRefunds(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -35,7 +35,7 @@ func TestRefunds(t *testing.T) {
 
 	tab.press("Credits", 200)
 	tab.shows("Charged 3, used 2, refunded 1. The provider made 1 image fewer than was asked for.",
-		"Charged 4, used 0, refunded 4. The images could not be generated")
+		"Charged 4, used 0, refunded 4. The provider cannot make these images")
 	s.is.Equal(evaluate[[]string](tab, `[...document.querySelectorAll("#ledger tbody tr")].map((r) =>
 		[...r.querySelectorAll("th, td.number")].map((c) => c.innerText.trim()).join(" "))`),
 		[]string{"Refunded 0 8", "Partly refunded −2 8", "Granted +10 10"})

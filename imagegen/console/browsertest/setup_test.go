@@ -7,7 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// The first operator comes by a link that works once.
+// The first operator is created by a link that works once.
 func TestSetup(t *testing.T) {
 	s := open(t)
 	link, err := console.SetupLink(t.Context(), s.db, s.clock.Now().Add(15*time.Minute))
@@ -32,7 +32,7 @@ func TestSetup(t *testing.T) {
 	tab.open("system", 200)
 }
 
-// A user comes by the link that an operator hands on.
+// A user signs in with the link that an operator passes on.
 func TestInvitation(t *testing.T) {
 	s := open(t)
 	operator := s.signedIn(s.user("olivia", "operator"))

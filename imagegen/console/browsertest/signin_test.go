@@ -18,7 +18,8 @@ func TestSignIn(t *testing.T) {
 	s.is.Equal(evaluate[string](tab, `document.querySelector("[name=password]").value`), "")
 	wrong := evaluate[string](tab, `document.querySelector("[role=alert]").textContent`)
 	tab.signIn("nobody of this name", secret, 422)
-	s.is.Equal(evaluate[string](tab, `document.querySelector("[role=alert]").textContent`), wrong) // names are not told
+	// the answer does not show which names exist
+	s.is.Equal(evaluate[string](tab, `document.querySelector("[role=alert]").textContent`), wrong)
 	tab.signIn("alice", secret, 200)
 	s.is.Equal(tab.path(), "account")
 	s.is.Equal(evaluate[string](tab, `document.cookie`), "") // no script sees it
@@ -28,7 +29,7 @@ func TestSignIn(t *testing.T) {
 	s.is.Equal(tab.path(), "signin")
 }
 
-// Too many failures are stopped, also with the right password.
+// After too many failures even the right password is refused.
 func TestTooManyFailures(t *testing.T) {
 	s := open(t)
 	s.user("alice", account.RoleUser)

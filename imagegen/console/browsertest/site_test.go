@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
@@ -16,14 +18,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/storage"
-
-	"github.com/matryer/is"
 )
 
-// secret is the password of everybody whom a test has not choose one.
+// secret is the password of all users of a test, unless it chooses another.
 const secret = "correct horse battery"
 
-// model is what images are made with.
+// model is the model of all generations.
 const model = "landscape-1"
 
 // clock is the time of a site: the true one, and what a test has put it forward by.
@@ -52,7 +52,7 @@ func open(t *testing.T) *site {
 	return openAt(t, 0)
 }
 
-// openAt starts one whose time is put forward, or back.
+// openAt is open with the time put forward or back.
 func openAt(t *testing.T, ahead time.Duration) *site {
 	t.Helper()
 	s := &site{T: t, is: is.New(t), clock: &clock{}, painter: newPainter()}
@@ -62,11 +62,13 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 	s.db, err = storage.Open(t.TempDir(), &storage.Options{Now: s.clock.Now})
 	s.is.NoErr(err)
 	t.Cleanup(func() { s.is.NoErr(s.db.Close()) })
-	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now, Observer: imagegen.Observers{imagegen.ObserverFunc(s.observe), s.history}, Thumbnails: true, Models: []engine.Model{{
-		ID: model, Provider: s.painter, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
-	}}})
+	s.Engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Now: s.clock.Now,
+		Observer: imagegen.Observers{imagegen.ObserverFunc(s.observe), s.history}, Thumbnails: true,
+		Models: []engine.Model{{
+			ID: model, Provider: s.painter, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4},
+		}}})
 	s.is.NoErr(err)
-	s.is.NoErr(s.Engine.Start(t.Context()))
+	s.is.NoErr(s.Engine.Start())
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // what still runs is cut short
@@ -77,8 +79,9 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 }
 
 func (s *site) serve() {
-	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true, Brand: s.brand, History: s.history,
-		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0", Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
+	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true,
+		Brand: s.brand, History: s.history, Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0",
+			Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()
 	mux.Handle(openapi.DocumentPath, openapi.Handler(""))
@@ -116,16 +119,17 @@ func (s *site) grant(u imagegen.User, g imagegen.Grant) {
 	s.is.NoErr(err)
 }
 
-// begin has images made for a user in the background.
+// begin starts an asynchronous generation of a user.
 func (s *site) begin(u imagegen.User, prompt string, n int) imagegen.Generation {
 	s.Helper()
-	q := imagegen.GenerateRequest{Model: model, Prompt: prompt, N: n, Size: imagegen.Size{Width: 320, Height: 320}, Async: true}
+	q := imagegen.GenerateRequest{Model: model, Prompt: prompt, N: n, Size: imagegen.Size{Width: 320, Height: 320},
+		Async: true}
 	g, err := s.As(u.ID).Generate(s.Context(), q)
 	s.is.NoErr(err)
 	return g.Generation
 }
 
-// generate has images made for a user, and waits for them.
+// generate starts a generation of a user, and waits for its end.
 func (s *site) generate(u imagegen.User, prompt string, n int) imagegen.Generation {
 	s.Helper()
 	g := s.begin(u, prompt, n)

@@ -10,15 +10,16 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console"
 )
 
-// patience is how long a test waits for what must come.
+// patience is how long a test waits for an expected event.
 const patience = time.Minute
 
-// tab is a browser with one page, and with cookies of its own. It is operated by what can be read on
-// the page: the labels of fields, the words on buttons and links.
+// tab is a browser with one page and its own cookies. Tests operate it by visible text: labels of fields, and texts of
+// buttons and links.
 type tab struct {
 	*site
 	ctx    context.Context
@@ -26,12 +27,12 @@ type tab struct {
 	byKeys bool // it is operated by the keyboard alone
 }
 
-// tab opens an empty one. When the test ends nothing must have gone wrong in it.
+// tab opens an empty tab. Complaints in it fail the test at its end.
 func (s *site) tab() *tab {
 	s.Helper()
 	t := s.anyTab()
 	s.Cleanup(func() {
-		t.is.True(evaluate[bool](t, `true`)) // what the tab has told until now is heard before
+		t.is.True(evaluate[bool](t, `true`)) // events of the tab until now arrive before
 		for _, complaint := range t.eyes.complaints() {
 			s.Error(complaint)
 		}
@@ -39,7 +40,7 @@ func (s *site) tab() *tab {
 	return t
 }
 
-// anyTab opens one in which things may go wrong.
+// anyTab opens a tab in which complaints do not fail the test.
 func (s *site) anyTab() *tab {
 	s.Helper()
 	ctx, closeTab := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
@@ -65,7 +66,7 @@ func (t *tab) signIn(name, password string, status int) {
 	t.press("Sign in", status)
 }
 
-// do takes steps within patience.
+// do runs actions within patience.
 func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.ctx, patience)
@@ -75,7 +76,7 @@ func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// leads takes steps that lead to another page, and checks the status of that.
+// leads runs actions that load another page, and checks its status.
 func (t *tab) leads(status int, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	if status >= 400 {
@@ -101,7 +102,7 @@ func (t *tab) open(page string, status int) {
 	t.leads(status, chromedp.Navigate(page))
 }
 
-// fill writes into the field of a label, in place of what stands there.
+// fill replaces the value of the field with a label.
 func (t *tab) fill(label, text string) {
 	t.Helper()
 	at := control(label)
@@ -110,7 +111,8 @@ func (t *tab) fill(label, text string) {
 		t.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent(text))
 		return
 	}
-	t.do(chromedp.WaitVisible(at), chromedp.Evaluate[chromedp.Void](string(at)+`.select()`), chromedp.SendKeys(at, text))
+	t.do(chromedp.WaitVisible(at), chromedp.Evaluate[chromedp.Void](string(at)+`.select()`),
+		chromedp.SendKeys(at, text))
 }
 
 // choose marks the radio button of a label.
@@ -125,7 +127,7 @@ func (t *tab) attach(label, file string) {
 	t.do(chromedp.SetUploadFiles(control(label), []string{file}))
 }
 
-// press presses the button or follows the link with these words on it, which leads to another page.
+// press presses the button or link with this text, which loads another page.
 func (t *tab) press(words string, status int) {
 	t.Helper()
 	if t.byKeys {
@@ -150,27 +152,31 @@ func (t *tab) reach(at chromedp.JSPath) {
 	t.Fatalf("no %d presses of the tabulator lead to %s at %s", far, at, t.path())
 }
 
-// click does the same where the page stays.
+// click is press for a button that stays on the page.
 func (t *tab) click(words string) {
 	t.Helper()
 	t.do(chromedp.Click(labelled(words)))
 }
 
-// shows waits until all of the texts stand on the page.
+// shows waits until all of the texts are visible on the page.
 func (t *tab) shows(texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) ? document.body : null`, strconv.Quote(text)))))
+		t.do(chromedp.WaitReady(
+			chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) ? document.body : null`,
+				strconv.Quote(text)))))
 	}
 }
 
-// gone waits until a text stands on the page no more.
+// gone waits until a text is not on the page any more.
 func (t *tab) gone(text string) {
 	t.Helper()
-	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) === false ? document.body : null`, strconv.Quote(text)))))
+	t.do(chromedp.WaitReady(
+		chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) === false ? document.body : null`,
+			strconv.Quote(text)))))
 }
 
-// lacks checks that none of the texts stands on the page.
+// lacks checks that none of the texts is on the page.
 func (t *tab) lacks(texts ...string) {
 	t.Helper()
 	said := t.text()
@@ -181,7 +187,7 @@ func (t *tab) lacks(texts ...string) {
 	}
 }
 
-// text is what can be read on the page.
+// text is the visible text of the page.
 func (t *tab) text() string { return evaluate[string](t, `document.body.innerText`) }
 
 // path is where the tab is, below the console's own path.

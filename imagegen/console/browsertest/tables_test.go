@@ -14,8 +14,7 @@ import (
 // widths are those of telephones, tablets, small, ordinary and large screens.
 var widths = []int64{360, 768, 1024, 1280, 1920}
 
-// TestTables looks at the long tables where there is little room: all of each row is in the window, and
-// no word is broken that has room.
+// TestTables shows long tables in narrow windows: each row fits the window, and no word is broken that has room.
 func TestTables(t *testing.T) {
 	s := open(t)
 	alice, olivia := s.user("alice", account.RoleUser), s.user("olivia", account.RoleOperator)
@@ -26,7 +25,8 @@ func TestTables(t *testing.T) {
 	mint("web shop", time.Time{})
 	mint("the build server of the studio in Antananarivo", s.clock.Now().AddDate(0, 6, 0))
 	mint(strings.Repeat("k", 60), s.clock.Now().AddDate(1, 0, 0))
-	for _, name := range []string{"bartholomew.featherstonehaugh@photographic-department.example.com", "carol", strings.Repeat("w", 64)} {
+	for _, name := range []string{"bartholomew.featherstonehaugh@photographic-department.example.com", "carol",
+		strings.Repeat("w", 64)} {
 		u, err := s.Accounts().CreateUser(t.Context(), name, "ENTERPRISE")
 		s.is.NoErr(err)
 		s.grant(u, imagegen.Grant{Credits: 9007199254740})
@@ -48,7 +48,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// tabulate looks at the tables of a page in every width.
+// tabulate checks the tables of a page in every width.
 func (t *tab) tabulate(page string) {
 	t.Helper()
 	t.open(page, 200)
@@ -60,12 +60,13 @@ func (t *tab) tabulate(page string) {
 			t.Errorf("%s at %s: %s", page, l.name, broken)
 		}
 		if *screenshots != "" {
-			t.write(filepath.Join(*screenshots, "table-"+strings.ReplaceAll(page, "/", "-")+"-"+l.name+".png"), t.shoot(l, 0))
+			t.write(filepath.Join(*screenshots, "table-"+strings.ReplaceAll(page, "/", "-")+"-"+l.name+".png"),
+				t.shoot(l, 0))
 		}
 	}
 }
 
-// brokenTables tells of tables that are wider than their place, and of short words in more than one line.
+// brokenTables returns tables that are wider than their container, and short words on more than one line.
 const brokenTables = `[...document.querySelectorAll("main .scroll")].flatMap((place) => {
 	const said = place.scrollWidth > place.clientWidth + 1 ? ["a table of " + place.scrollWidth + " px in a place of " + place.clientWidth] : [];
 	const texts = document.createTreeWalker(place.querySelector("tbody"), NodeFilter.SHOW_TEXT), range = document.createRange();

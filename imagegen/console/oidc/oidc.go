@@ -41,18 +41,18 @@ type Config struct {
 	// RoleClaim is the claim that says who is an operator: a string or a list of strings. Points lead into objects,
 	// such as realm_access.roles. "": the provider does not decide, and operators are made in the console.
 	RoleClaim string
-	// OperatorValue makes whoever has it in RoleClaim an operator. Everybody else who signs in is none. It is required
+	// OperatorValue makes somebody with it in RoleClaim an operator. Everybody else who signs in is not. It is required
 	// if RoleClaim is set.
 	OperatorValue string
 
-	Client *http.Client     // nil: one that gives the provider 15 seconds for each answer
-	Now    func() time.Time // nil: time.Now
+	Now func() time.Time // nil: time.Now
 }
 
 // Provider is a [console.IdentityProvider]. It asks the issuer for its addresses when it first needs them, so that the
 // service starts even while the issuer is down. It is safe for concurrent use.
 type Provider struct {
 	config Config
+	http   *http.Client
 
 	// mu guards discovered, and is held while the issuer is asked: concurrent sign-ins wait for one answer.
 	mu         sync.Mutex
@@ -61,21 +61,20 @@ type Provider struct {
 
 var _ console.IdentityProvider = (*Provider)(nil)
 
-// answerTime is how long the provider may take for an answer.
-const answerTime = 15 * time.Second
-
 // New checks the configuration, without asking the issuer. An error names everything that is wrong with it.
 func New(c Config) (*Provider, error) {
 	var errs []error
 	u, err := url.Parse(c.Issuer)
-	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
+	if err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())) {
 		errs = append(errs, fmt.Errorf("oidc: the issuer must be such as https://id.example.com; got %q", c.Issuer))
 	}
 	if c.ClientID == "" {
 		errs = append(errs, errors.New("oidc: the client's identifier is required"))
 	}
 	if (c.RoleClaim == "") != (c.OperatorValue == "") {
-		errs = append(errs, errors.New("oidc: the claim with the roles and the value that makes an operator go together"))
+		errs = append(errs,
+			errors.New("oidc: the claim with the roles and the value that makes an operator go together"))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
@@ -86,10 +85,7 @@ func New(c Config) (*Provider, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if c.Client == nil {
-		c.Client = &http.Client{Timeout: answerTime}
-	}
-	return &Provider{config: c}, nil
+	return &Provider{config: c, http: &http.Client{Timeout: answerTime, Transport: newTransport(u.Hostname())}}, nil
 }
 
 // loopback reports whether a host is this machine. Over plain HTTP to any other, tokens and the secret could be read.
@@ -118,7 +114,7 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	if p.discovered != nil {
 		return p.discovered, nil
 	}
-	d, err := oidc.NewProvider(oidc.ClientContext(ctx, p.config.Client), p.config.Issuer)
+	d, err := oidc.NewProvider(oidc.ClientContext(ctx, p.http), p.config.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("oidc: the issuer %s does not tell of itself: %w", p.config.Issuer, err)
 	}
@@ -157,7 +153,8 @@ func (p *Provider) client(d *oidc.Provider, callback string) *oauth2.Config {
 
 // Finish implements [console.IdentityProvider]. The order matters: the return is checked before anything is sent to the
 // provider, so that nobody can have this service redeem the code of another request.
-func (p *Provider) Finish(ctx context.Context, secret []byte, query url.Values) (who console.ExternalIdentity, err error) {
+func (p *Provider) Finish(ctx context.Context, secret []byte,
+	query url.Values) (who console.ExternalIdentity, err error) {
 	var v authRequest
 	if err := json.Unmarshal(secret, &v); err != nil {
 		return who, fmt.Errorf("oidc: %w", err)
@@ -197,7 +194,7 @@ func (p *Provider) checkReturn(v authRequest, query url.Values) error {
 // redeem exchanges the code for an ID token, and checks its signature, issuer, audience and expiry.
 // ErrInvalidRequest: the provider refuses the code, or the token is not valid. Other errors: it could not be asked.
 func (p *Provider) redeem(ctx context.Context, d *oidc.Provider, v authRequest, code string) (*oidc.IDToken, error) {
-	ctx = oidc.ClientContext(ctx, p.config.Client)
+	ctx = oidc.ClientContext(ctx, p.http)
 	tokens, err := p.client(d, v.Callback).Exchange(ctx, code, oauth2.VerifierOption(v.Verifier))
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
 		return nil, imagegen.Invalid("%s does not take the code: %.200q", p.config.Name, refused.ErrorCode)
@@ -208,7 +205,8 @@ func (p *Provider) redeem(ctx context.Context, d *oidc.Provider, v authRequest, 
 	raw, _ := tokens.Extra("id_token").(string)
 	token, err := d.Verifier(&oidc.Config{ClientID: p.config.ClientID, Now: p.config.Now}).Verify(ctx, raw)
 	if err != nil {
-		return nil, &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the token of " + p.config.Name + " is not valid", Err: err}
+		return nil, &imagegen.Error{Code: imagegen.CodeInvalidRequest,
+			Message: "the token of " + p.config.Name + " is not valid", Err: err}
 	}
 	if token.AccessTokenHash != "" && token.VerifyAccessToken(tokens.AccessToken) != nil {
 		return nil, imagegen.Invalid("the token of %s is about another access token", p.config.Name)
@@ -237,7 +235,8 @@ func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
 		return imagegen.Invalid("the token of %s answers another request", p.config.Name)
 	case token.Subject == "":
 		return imagegen.Invalid("the token of %s is about nobody", p.config.Name)
-	case c.AuthorizedParty != "" && c.AuthorizedParty != p.config.ClientID, c.AuthorizedParty == "" && len(token.Audience) > 1:
+	case c.AuthorizedParty != "" && c.AuthorizedParty != p.config.ClientID,
+		c.AuthorizedParty == "" && len(token.Audience) > 1:
 		return imagegen.Invalid("the token of %s was made for another service", p.config.Name)
 	case !v.Again.IsZero() && time.Unix(c.AuthTime, 0).Before(v.Again.Add(-skew)):
 		return imagegen.Invalid("%s did not ask anew who you are", p.config.Name)
@@ -248,15 +247,16 @@ func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
 // skew is how far the provider's clock may be behind this one.
 const skew = time.Minute
 
-// externalIdentity returns whom a token is about. The name is the first of several claims that is set; providers differ in
-// which.
+// externalIdentity returns whom a token is about. The name is the first of several claims that is set; providers differ
+// in which.
 func (p *Provider) externalIdentity(token *oidc.IDToken) (who console.ExternalIdentity, err error) {
 	var c claims
 	var all map[string]any
 	if err := errors.Join(token.Claims(&c), token.Claims(&all)); err != nil {
 		return who, imagegen.Invalid("the token of %s cannot be read", p.config.Name)
 	}
-	who = console.ExternalIdentity{Subject: token.Subject, Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
+	who = console.ExternalIdentity{Subject: token.Subject,
+		Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
 	if p.config.RoleClaim != "" {
 		who.Role = account.RoleUser
 		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {

@@ -2,9 +2,13 @@ package oidc_test
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,12 +45,14 @@ func visit(t *testing.T, change ...func(*oidc.Config)) *visitor {
 	return &visitor{t, is, at, p}
 }
 
-// goes returns what the browser comes back with, and the secret that was kept meanwhile.
+// goes returns the query with which the browser comes back, and the secret.
 func (v *visitor) goes(again bool) (query url.Values, secret []byte) {
 	v.Helper()
 	address, secret, err := v.Begin(v.Context(), callback, again)
 	v.is.NoErr(err)
-	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Get(address)
+	r, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}).Get(address)
 	v.is.NoErr(err)
 	r.Body.Close()
 	back, err := r.Location()
@@ -74,7 +80,7 @@ func TestExternalIdentity(t *testing.T) {
 	v.is.Equal(who.Name, "alice@example.com")
 }
 
-// Whatever of a token is not as it was asked for is refused.
+// A token is refused if any claim differs from what was requested.
 func TestLies(t *testing.T) {
 	for name, lie := range map[string]func(claims map[string]any){
 		"issuer":        func(c map[string]any) { c["iss"] = "https://evil.example" },
@@ -107,7 +113,7 @@ func TestForgedSignature(t *testing.T) {
 	v.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 }
 
-// What a browser brings back is held to what it was sent with.
+// A browser must come back with the state with which it was sent.
 func TestReturn(t *testing.T) {
 	v := visit(t)
 	for name, change := range map[string]func(url.Values){
@@ -126,7 +132,7 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// A code is of use once, and for the browser that it was asked by.
+// A code works once, and only in the browser that asked for it.
 func TestReplayedCode(t *testing.T) {
 	v := visit(t)
 	query, secret := v.goes(false)
@@ -142,7 +148,7 @@ func TestReplayedCode(t *testing.T) {
 	v.is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // another verifier
 }
 
-// Who is to prove anew who they are must have done so since.
+// A renewed authentication must be newer than the request for it.
 func TestAgain(t *testing.T) {
 	v := visit(t)
 	query, secret := v.goes(true)
@@ -182,14 +188,15 @@ func TestRoles(t *testing.T) {
 	}
 	for _, claim := range []string{"realm_access.roles", "https://claims.example/roles"} {
 		v := visit(t, func(c *oidc.Config) { c.RoleClaim, c.OperatorValue = claim, "ops" })
-		v.at.SignIn("1", "realm_access", map[string]any{"roles": []string{"ops"}}, "https://claims.example/roles", "ops")
+		v.at.SignIn("1", "realm_access", map[string]any{"roles": []string{"ops"}}, "https://claims.example/roles",
+			"ops")
 		who, err := v.comes()
 		v.is.NoErr(err)
 		v.is.Equal(who.Role, account.RoleOperator)
 	}
 }
 
-// An issuer that is down, or is another than it says, is nobody's fault who signs in; it is asked again later.
+// An issuer that is down, or names itself otherwise, causes an internal error, and is asked again later.
 func TestDiscovery(t *testing.T) {
 	v := visit(t, func(c *oidc.Config) { c.Issuer += "/" })
 	for range 2 {
@@ -197,6 +204,61 @@ func TestDiscovery(t *testing.T) {
 		v.is.True(err != nil && !errors.Is(err, imagegen.ErrInvalidRequest))
 	}
 	v.is.NoErr(visit(t).Discover(t.Context()))
+}
+
+// An issuer's answers are read up to a limit. Addresses that it names must not lead into a private network, except to
+// its own host.
+func TestGuardedClient(t *testing.T) {
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request, issuer string){
+		"endless": func(w http.ResponseWriter, _ *http.Request, _ string) {
+			io.WriteString(w, `{"issuer":"`)
+			for mebibytes := 0; ; mebibytes++ {
+				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+					return
+				}
+				if mebibytes > 100 { // far more than the buffers of a connection hold
+					t.Error("the answer is read without a bound")
+					return
+				}
+			}
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request, issuer string) {
+			http.Redirect(w, r, strings.Replace(issuer, "127.0.0.1", "localhost", 1)+"/description", http.StatusFound)
+		},
+		"an endpoint": func(w http.ResponseWriter, _ *http.Request, issuer string) {
+			elsewhere := strings.Replace(issuer, "127.0.0.1", "localhost", 1)
+			fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, issuer,
+				issuer, elsewhere+"/token", elsewhere)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			var issuer string
+			var elsewhere atomic.Int32
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.Host, "localhost") {
+					elsewhere.Add(1)
+				}
+				answer(w, r, issuer)
+			}))
+			defer s.Close()
+			issuer = s.URL
+			p, err := oidc.New(oidc.Config{Issuer: issuer, ClientID: "x"})
+			is.NoErr(err)
+			address, secret, err := p.Begin(t.Context(), callback, false)
+			if name == "an endpoint" {
+				is.NoErr(err)
+				asked, err := url.Parse(address)
+				is.NoErr(err)
+				_, err = p.Finish(t.Context(), secret, url.Values{"state": {asked.Query().Get("state")}, "code": {"x"}})
+				is.True(err != nil)
+				is.True(strings.Contains(err.Error(), "not a public address"))
+			} else {
+				is.True(err != nil)
+			}
+			is.Equal(elsewhere.Load(), int32(0))
+		})
+	}
 }
 
 func TestConfig(t *testing.T) {

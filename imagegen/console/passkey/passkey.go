@@ -1,5 +1,5 @@
-// Package passkey creates and checks passkeys for the console, by WebAuthn. It keeps nothing: the console keeps the
-// secret of a ceremony meanwhile, and the store the passkeys.
+// Package passkey creates and checks passkeys for the console, by WebAuthn. It keeps nothing: the console has the
+// browser carry the secret of a ceremony, sealed, and the store has the passkeys.
 //
 // Attestation is not asked for, so any authenticator will do. Passkeys are a second factor: the console knows who
 // signs in before it asks, so they need not be discoverable.
@@ -48,18 +48,20 @@ func New(c Config) (*Passkeys, error) {
 	if c.Name == "" {
 		c.Name = u.Hostname()
 	}
-	web, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: c.Name, RPOrigins: []string{u.Scheme + "://" + u.Host},
-		AttestationPreference:  protocol.PreferNoAttestation,
-		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementDiscouraged, UserVerification: protocol.VerificationPreferred}})
+	web, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: c.Name, RPOrigins: []string{u.Scheme +
+		"://" + u.Host},
+		AttestationPreference: protocol.PreferNoAttestation,
+		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementDiscouraged,
+			UserVerification: protocol.VerificationPreferred}})
 	if err != nil {
 		return nil, fmt.Errorf("passkey: %w", err)
 	}
 	return &Passkeys{web}, nil
 }
 
-// Create implements [console.Passkeys]. It names the user's other passkeys, so that an authenticator that has one of
-// them refuses to create a second.
-func (p *Passkeys) Create(u imagegen.User, have []account.Passkey) (options, secret []byte, err error) {
+// BeginRegistration implements [console.Passkeys]. It names the user's other passkeys, so that an authenticator that
+// has one of them refuses to create a second.
+func (p *Passkeys) BeginRegistration(u imagegen.User, have []account.Passkey) (options, secret []byte, err error) {
 	o, err := owned(u, have)
 	if err != nil {
 		return nil, nil, err
@@ -75,8 +77,8 @@ func (p *Passkeys) Create(u imagegen.User, have []account.Passkey) (options, sec
 	return encoded(creation.Response, session)
 }
 
-// Created implements [console.Passkeys].
-func (p *Passkeys) Created(u imagegen.User, secret, answer []byte) (account.Passkey, error) {
+// FinishRegistration implements [console.Passkeys].
+func (p *Passkeys) FinishRegistration(u imagegen.User, secret, answer []byte) (account.Passkey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal(secret, &session); err != nil {
 		return account.Passkey{}, fmt.Errorf("passkey: %w", err)
@@ -94,8 +96,9 @@ func (p *Passkeys) Created(u imagegen.User, secret, answer []byte) (account.Pass
 	return account.Passkey{ID: idOf(c.ID), Credential: kept, Uses: c.Authenticator.SignCount}, err
 }
 
-// Ask implements [console.Passkeys].
-func (p *Passkeys) Ask(u imagegen.User, have []account.Passkey, verify bool) (options, secret []byte, err error) {
+// BeginAuthentication implements [console.Passkeys].
+func (p *Passkeys) BeginAuthentication(u imagegen.User, have []account.Passkey,
+	verify bool) (options, secret []byte, err error) {
 	o, err := owned(u, have)
 	if err != nil {
 		return nil, nil, err
@@ -111,39 +114,40 @@ func (p *Passkeys) Ask(u imagegen.User, have []account.Passkey, verify bool) (op
 	return encoded(assertion.Response, session)
 }
 
-// Answered implements [console.Passkeys]. A counter that has not risen since the passkey was read is refused here; the
-// store checks it once more when it records the use.
-func (p *Passkeys) Answered(u imagegen.User, have []account.Passkey, secret, answer []byte) (id account.PasskeyID, uses uint32, err error) {
+// FinishAuthentication implements [console.Passkeys]. A counter that has not risen since the passkey was read is
+// refused here; the store checks it once more when it records the use.
+func (p *Passkeys) FinishAuthentication(u imagegen.User, have []account.Passkey, secret, answer []byte) (
+	id account.PasskeyID, uses uint32, verified bool, err error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal(secret, &session); err != nil {
-		return "", 0, fmt.Errorf("passkey: %w", err)
+		return "", 0, false, fmt.Errorf("passkey: %w", err)
 	}
 	o, err := owned(u, have)
 	if err != nil {
-		return "", 0, err
+		return "", 0, false, err
 	}
 	parsed, err := protocol.ParseCredentialRequestResponseBytes(answer)
 	if err != nil {
-		return "", 0, refused(err)
+		return "", 0, false, refused(err)
 	}
 	c, err := p.web.ValidateLogin(o, session, parsed)
 	if err != nil {
-		return "", 0, refused(err)
+		return "", 0, false, refused(err)
 	}
 	if c.Authenticator.CloneWarning {
-		return "", 0, refused(errors.New("its count went back"))
+		return "", 0, false, refused(errors.New("its count went back"))
 	}
-	return idOf(c.ID), c.Authenticator.SignCount, nil
+	return idOf(c.ID), c.Authenticator.SignCount, parsed.Response.AuthenticatorData.Flags.HasUserVerified(), nil
 }
 
 // encoded returns the options for the browser and the library's session, which is the secret, both as JSON.
-func encoded(options any, session *webauthn.SessionData) (told, secret []byte, err error) {
-	told, err = json.Marshal(options)
+func encoded(options any, session *webauthn.SessionData) (text, secret []byte, err error) {
+	text, err = json.Marshal(options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("passkey: %w", err)
 	}
 	secret, err = json.Marshal(session)
-	return told, secret, err
+	return text, secret, err
 }
 
 // refused makes an ErrInvalidRequest whose message is for users. The cause, with the library's details, is only for

@@ -45,9 +45,9 @@ func hold(t *testing.T) *holder {
 // registers makes the user's first passkey.
 func (h *holder) registers(u imagegen.User) *holder {
 	h.Helper()
-	options, secret, err := h.Create(u, nil)
+	options, secret, err := h.BeginRegistration(u, nil)
 	h.is.NoErr(err)
-	made, err := h.Created(u, secret, h.Make(options))
+	made, err := h.FinishRegistration(u, secret, h.Make(options))
 	h.is.NoErr(err)
 	made.User = u.ID
 	h.have = append(h.have, made)
@@ -56,9 +56,11 @@ func (h *holder) registers(u imagegen.User) *holder {
 
 func (h *holder) uses(u imagegen.User, verify bool) (account.PasskeyID, uint32, error) {
 	h.Helper()
-	options, secret, err := h.Ask(u, h.have, verify)
+	options, secret, err := h.BeginAuthentication(u, h.have, verify)
 	h.is.NoErr(err)
-	return h.Answered(u, h.have, secret, h.Use(options))
+	id, uses, verified, err := h.FinishAuthentication(u, h.have, secret, h.Use(options))
+	h.is.True(err != nil || verified == h.Verifies)
+	return id, uses, err
 }
 
 func (h *holder) refused(err error) {
@@ -77,12 +79,13 @@ func TestPasskey(t *testing.T) {
 		h.is.Equal(uses, n+2)
 		h.have[0].Uses = uses
 	}
-	options, _, err := h.Create(alice, h.have)
+	options, _, err := h.BeginRegistration(alice, h.have)
 	h.is.NoErr(err)
-	h.is.True(strings.Contains(string(options), `"excludeCredentials":[{"type":"public-key","id":"`+string(h.have[0].ID)+`"`)) // none is made twice
+	h.is.True(strings.Contains(string(options), `"excludeCredentials":[{"type":"public-key","id":"`+
+		string(h.have[0].ID)+`"`)) // none is made twice
 }
 
-// What an authenticator or a browser says that lies is refused.
+// False statements of an authenticator or a browser are refused.
 func TestLies(t *testing.T) {
 	for name, lie := range map[string]func(h *holder){
 		"origin":        func(h *holder) { h.Origin = "https://evil.example" },
@@ -111,7 +114,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// Without verify it does if somebody touches it.
+// Without verify a touch is enough.
 func TestUnverified(t *testing.T) {
 	h := hold(t).registers(alice)
 	h.Verifies = false
@@ -119,33 +122,33 @@ func TestUnverified(t *testing.T) {
 	h.is.NoErr(err)
 }
 
-// An answer is one to its own question, of its own user.
+// An answer counts only for its own challenge and user.
 func TestReplay(t *testing.T) {
 	h := hold(t).registers(alice)
-	options, _, err := h.Ask(alice, h.have, false)
+	options, _, err := h.BeginAuthentication(alice, h.have, false)
 	h.is.NoErr(err)
 	answer := h.Use(options)
-	_, secret, err := h.Ask(alice, h.have, false)
+	_, secret, err := h.BeginAuthentication(alice, h.have, false)
 	h.is.NoErr(err)
-	_, _, err = h.Answered(alice, h.have, secret, answer)
+	_, _, _, err = h.FinishAuthentication(alice, h.have, secret, answer)
 	h.refused(err) // another challenge
 
-	options, secret, err = h.Ask(alice, h.have, false)
+	options, secret, err = h.BeginAuthentication(alice, h.have, false)
 	h.is.NoErr(err)
 	answer = h.Use(options)
-	_, _, err = h.Answered(bob, h.have, secret, answer)
+	_, _, _, err = h.FinishAuthentication(bob, h.have, secret, answer)
 	h.refused(err) // another user, be it with the same passkeys
 
 	his := hold(t).registers(bob)
-	options, secret, err = h.Ask(alice, h.have, false)
+	options, secret, err = h.BeginAuthentication(alice, h.have, false)
 	h.is.NoErr(err)
-	_, _, err = h.Answered(alice, h.have, secret, his.Use(options))
+	_, _, _, err = h.FinishAuthentication(alice, h.have, secret, his.Use(options))
 	h.refused(err) // another's passkey
-	_, _, err = h.Answered(alice, his.have, secret, his.Use(options))
+	_, _, _, err = h.FinishAuthentication(alice, his.have, secret, his.Use(options))
 	h.refused(err)
 }
 
-// A passkey is made for what was asked, where it was asked.
+// A passkey must be created for the requested user, on the right origin.
 func TestRegistrationLies(t *testing.T) {
 	for name, lie := range map[string]func(h *holder){
 		"origin":       func(h *holder) { h.Origin = "https://evil.example" },
@@ -156,35 +159,36 @@ func TestRegistrationLies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hold(t)
 			lie(h)
-			options, secret, err := h.Create(alice, nil)
+			options, secret, err := h.BeginRegistration(alice, nil)
 			h.is.NoErr(err)
-			_, err = h.Created(alice, secret, h.Make(options))
+			_, err = h.FinishRegistration(alice, secret, h.Make(options))
 			h.refused(err)
 		})
 	}
 	h := hold(t)
-	options, _, err := h.Create(alice, nil)
+	options, _, err := h.BeginRegistration(alice, nil)
 	h.is.NoErr(err)
-	_, secret, err := h.Create(alice, nil)
+	_, secret, err := h.BeginRegistration(alice, nil)
 	h.is.NoErr(err)
-	_, err = h.Created(alice, secret, h.Make(options))
+	_, err = h.FinishRegistration(alice, secret, h.Make(options))
 	h.refused(err) // another challenge
-	options, secret, err = h.Create(alice, nil)
+	options, secret, err = h.BeginRegistration(alice, nil)
 	h.is.NoErr(err)
-	_, err = h.Created(bob, secret, h.Make(options))
+	_, err = h.FinishRegistration(bob, secret, h.Make(options))
 	h.refused(err) // another user
 }
 
-// What is no answer at all is refused, and breaks nothing.
+// Malformed answers are refused without a panic.
 func TestNonsense(t *testing.T) {
 	h := hold(t).registers(alice)
-	options, secret, err := h.Ask(alice, h.have, false)
+	options, secret, err := h.BeginAuthentication(alice, h.have, false)
 	h.is.NoErr(err)
 	answer := h.Use(options)
-	for _, a := range [][]byte{nil, []byte("{}"), []byte("null"), []byte("[]"), []byte(`{"id":"x"}`), answer[:len(answer)/2]} {
-		_, _, err := h.Answered(alice, h.have, secret, a)
+	for _, a := range [][]byte{nil, []byte("{}"), []byte("null"), []byte("[]"), []byte(`{"id":"x"}`),
+		answer[:len(answer)/2]} {
+		_, _, _, err := h.FinishAuthentication(alice, h.have, secret, a)
 		h.refused(err)
-		_, err = h.Created(alice, secret, a)
+		_, err = h.FinishRegistration(alice, secret, a)
 		h.refused(err)
 	}
 	var fields map[string]any
@@ -197,7 +201,7 @@ func TestNonsense(t *testing.T) {
 		response[name] = whole.(string)[:8]
 		cut, err := json.Marshal(fields)
 		h.is.NoErr(err)
-		_, _, err = h.Answered(alice, h.have, secret, cut)
+		_, _, _, err = h.FinishAuthentication(alice, h.have, secret, cut)
 		h.refused(err)
 		response[name] = whole
 	}
@@ -205,11 +209,13 @@ func TestNonsense(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	is := is.New(t)
-	for _, bad := range []string{"", "images.example.com", "http://images.example.com", "https://192.0.2.1", "https://[::1]:8080"} {
+	for _, bad := range []string{"", "images.example.com", "http://images.example.com", "https://192.0.2.1",
+		"https://[::1]:8080"} {
 		_, err := passkey.New(passkey.Config{Origin: bad})
 		is.True(err != nil)
 	}
-	for _, good := range []string{"https://images.example.com", "https://images.example.com:8443", "http://localhost:8080"} {
+	for _, good := range []string{"https://images.example.com", "https://images.example.com:8443",
+		"http://localhost:8080"} {
 		_, err := passkey.New(passkey.Config{Origin: good})
 		is.NoErr(err)
 	}

@@ -17,13 +17,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 // Path is the path at which the handler must be mounted.
@@ -57,29 +58,31 @@ func NewHandler(service *engine.Engine, o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	o.Tools.Dir, o.Tools.Schemas, o.Tools.Log = nil, mcp.NewSchemaCache(), slog.New(serving.NewLogHandler(o.Log.Handler()))
-	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
-		CORSOrigins: o.CORSOrigins, CORSHeaders: serving.NativeHeaders + protocolHeaders, Limits: o.Limits}, o.Log)}
-	a.protocol = mcp.NewStreamableHTTPHandler(a.server, &mcp.StreamableHTTPOptions{
+	o.Tools.Dir, o.Tools.Schemas, o.Tools.Log = nil, mcp.NewSchemaCache(),
+		slog.New(serving.NewLogHandler(o.Log.Handler()))
+	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
+		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.Limits}, o.Log)}
+	options := mcp.StreamableHTTPOptions{
 		Stateless:           true,
 		MaxRequestBodyBytes: largestBody,
 		// That protection refuses a foreign Host on this machine's own address, which is just what a proxy
 		// sends. A page that reaches this machine under another name has no key, and gets nothing.
 		DisableLocalhostProtection: true,
-	})
+	}
+	a.streams = mcp.NewStreamableHTTPHandler(a.server, &options)
+	whole := options
+	whole.JSONResponse = true
+	a.whole = mcp.NewStreamableHTTPHandler(a.server, &whole)
 	return a
 }
 
-// protocolHeaders are the further headers that clients in browsers send; the newest protocol demands
-// Mcp-Method and Mcp-Name.
-const protocolHeaders = ", Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, Last-Event-ID"
-
 // api is the handler.
 type api struct {
-	engine   *engine.Engine
-	site     *serving.Site
-	tools    mcpserver.Options
-	protocol http.Handler
+	engine  *engine.Engine
+	site    *serving.Site
+	tools   mcpserver.Options
+	streams http.Handler // answers with events
+	whole   http.Handler // answers with one JSON object
 }
 
 // ServeHTTP implements http.Handler.
@@ -87,7 +90,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &serving.Exchange{Route: Path}
 	a.site.Begin(x, w, r)
 	defer a.site.Finish(x, func() { fail(x, imagegen.ErrInternal) })
-	if err := a.serve(x); err != nil {
+	if err := a.answerMessage(x); err != nil {
 		fail(x, err)
 	}
 }
@@ -101,7 +104,7 @@ func fail(x *serving.Exchange, err error) {
 	})
 }
 
-func (a *api) serve(x *serving.Exchange) error {
+func (a *api) answerMessage(x *serving.Exchange) error {
 	switch x.Request.Method {
 	case http.MethodPost:
 	case http.MethodOptions:
@@ -130,14 +133,16 @@ const allowed = "OPTIONS, POST"
 // codeOrigin is a code of this interface only, so fail knows its status: 403.
 const codeOrigin imagegen.Code = "originNotAllowed"
 
-var errOrigin = &imagegen.Error{Code: codeOrigin, Message: "pages of this Origin may not call the service; its operator allows them with --cors-origin"}
+var errOrigin = &imagegen.Error{Code: codeOrigin,
+	Message: "pages of this Origin may not call the service; its operator allows them with --cors-origin"}
 
 // admits reports whether a request may come from where it does. Programs send no Origin; pages do, even
 // those that reach this address under a name of their own (DNS rebinding), which the protocol wants
 // refused.
 func (a *api) admits(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
-	return origin == "" || origin == a.site.BaseURL || slices.Contains(a.site.CORSOrigins, origin) || slices.Contains(a.site.CORSOrigins, "*") || ofThisMachine(origin)
+	return origin == "" || origin == a.site.BaseURL || slices.Contains(a.site.CORSOrigins, origin) ||
+		slices.Contains(a.site.CORSOrigins, "*") || ofThisMachine(origin)
 }
 
 // ofThisMachine reports whether a page comes from a program on the machine of its reader, such as an
@@ -160,17 +165,83 @@ func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	if err != nil {
 		return serving.BodyError(err)
 	}
+	if err := checkSingleCall(sent); err != nil {
+		x.Err = err
+		return x.JSON(http.StatusBadRequest, rpcError{Version: "2.0", Error: rpcFailure{invalidRequest,
+			serving.Coded(err).Message}})
+	}
 	r := x.Request.WithContext(context.WithValue(x.Ctx, callerKey{}, caller{session, x.Base}))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
-	a.protocol.ServeHTTP(answer{x}, r)
+	w := &answer{Exchange: x}
+	a.protocol(r).ServeHTTP(w, r)
+	return w.refuse()
+}
+
+// protocol returns what answers a request in a form that its caller takes. The protocol wants callers to take both
+// forms, and the SDK insists; but some take one of them, and programs that are written by hand often do not say.
+func (a *api) protocol(r *http.Request) http.Handler {
+	accept := r.Header.Get("Accept")
+	r.Header = r.Header.Clone()
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/event-stream") {
+		return a.whole
+	}
+	return a.streams
+}
+
+// answer is what the protocol's answer is written to: streams are flushed, and nobody may store it. A refusal of the
+// transport, which the SDK writes as plain text, becomes a body such as every other error has.
+type answer struct {
+	*serving.Exchange
+	refused int    // the status of a refusal; 0: none
+	said    []byte // its text
+}
+
+// refuse answers with the refusal, if there is one.
+func (a *answer) refuse() error {
+	if a.refused == 0 {
+		return nil
+	}
+	e := imagegen.Invalid("%s", bytes.TrimSpace(a.said))
+	if a.refused >= http.StatusInternalServerError {
+		e = &imagegen.Error{Code: imagegen.CodeInternal, Message: imagegen.ErrInternal.Message, Err: e}
+	}
+	a.Exchange.Fail(e, func(e *imagegen.Error, _ int) (int, any) {
+		return a.refused, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}}
+	})
 	return nil
 }
 
-// answer is what the protocol's answer is written to: streams are flushed, and nobody may store it.
-type answer struct{ *serving.Exchange }
+// checkSingleCall refuses what is not one call, or could be understood differently. The limits of a key count requests,
+// so a request must be one call: the protocol dropped batches.
+func checkSingleCall(sent []byte) error {
+	if bytes.HasPrefix(bytes.TrimLeft(sent, " \t\r\n"), []byte("[")) {
+		return imagegen.Invalid("a batch is not possible: send each call as a request of its own")
+	}
+	return jsonscan.Check(sent)
+}
+
+// invalidRequest is the code of JSON-RPC for what is not one valid call.
+const invalidRequest = -32600
+
+// rpcError is the answer to it. Its identifier is null, since there is none to trust.
+type rpcError struct {
+	Version string     `json:"jsonrpc"`
+	ID      *string    `json:"id"`
+	Error   rpcFailure `json:"error"`
+}
+
+type rpcFailure struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
 
 // WriteHeader implements http.ResponseWriter.
-func (a answer) WriteHeader(status int) {
+func (a *answer) WriteHeader(status int) {
+	if status >= http.StatusBadRequest && strings.HasPrefix(a.Header().Get("Content-Type"), "text/plain") {
+		a.refused = status
+		return
+	}
 	if a.Header().Get("Cache-Control") == "" {
 		a.Header().Set("Cache-Control", "no-store")
 	}
@@ -178,7 +249,11 @@ func (a answer) WriteHeader(status int) {
 }
 
 // Write implements http.ResponseWriter.
-func (a answer) Write(p []byte) (int, error) {
+func (a *answer) Write(p []byte) (int, error) {
+	if a.refused != 0 {
+		a.said = append(a.said, p...)
+		return len(p), nil
+	}
 	if a.Status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
@@ -186,7 +261,10 @@ func (a answer) Write(p []byte) (int, error) {
 }
 
 // FlushError serves http.ResponseController.
-func (a answer) FlushError() error {
+func (a *answer) FlushError() error {
+	if a.refused != 0 {
+		return nil
+	}
 	if a.Status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}

@@ -23,6 +23,30 @@ type summary struct {
 	ID      imagegen.GenerationID `json:"id"`
 	Credits imagegen.Credits      `json:"credits"`
 	Balance *wire.Balance         `json:"balance,omitempty"`
+	Usage   *tokens               `json:"usage,omitempty"`
+}
+
+// tokens are those that the upstream reported, in OpenAI's shape.
+type tokens struct {
+	Total  int64       `json:"total_tokens"`
+	Input  int64       `json:"input_tokens"`
+	Output int64       `json:"output_tokens"`
+	Detail tokensInput `json:"input_tokens_details"`
+}
+
+type tokensInput struct {
+	Text  int64 `json:"text_tokens"`
+	Image int64 `json:"image_tokens"`
+}
+
+// tokensOf returns nil if the upstream reported none.
+func tokensOf(u imagegen.UpstreamUsage) *tokens {
+	t := &tokens{Input: u.TextInput + u.ImageInput, Output: u.TextOutput + u.ImageOutput,
+		Detail: tokensInput{u.TextInput, u.ImageInput}}
+	if t.Total = t.Input + t.Output; t.Total == 0 {
+		return nil
+	}
+	return t
 }
 
 // appearance is what an answer says about one image or, with the values of the first, about all.
@@ -33,16 +57,16 @@ type appearance struct {
 	Background imagegen.Background `json:"background"`
 }
 
-// looks returns the appearance of an image: its size and format as it came, quality and background as
-// they were asked for.
+// looks returns the appearance of an image: its size and format as it came, the quality as it was asked of the
+// provider, and the background as it was asked for.
 func looks(g imagegen.Generation, i imagegen.Image) appearance {
-	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), g.Quality, strings.TrimPrefix(i.MediaType, "image/"),
-		cmp.Or(g.Options.Background, imagegen.BackgroundAuto)}
+	return appearance{imagegen.Size{Width: i.Width, Height: i.Height}.String(), g.Effort,
+		strings.TrimPrefix(i.MediaType, "image/"), cmp.Or(g.Options.Background, imagegen.BackgroundAuto)}
 }
 
 // summarize takes the appearance of the first image for that of all: OpenAI's shape has room for one.
 func summarize(result imagegen.Result) summary {
-	s := summary{ID: result.ID, Credits: result.Credits}
+	s := summary{ID: result.ID, Credits: result.Credits, Usage: tokensOf(result.Usage)}
 	if len(result.Images) > 0 {
 		s.appearance = looks(result.Generation, result.Images[0])
 	}
@@ -74,7 +98,7 @@ func base64Length(n int64) int64 { return (n + 2) / 3 * 4 }
 // whole answers with all images in one object. The JSON around the images is put together by hand, so
 // that none of them has to be a value in memory.
 func (x *exchange) whole(r *request, result imagegen.Result) error {
-	files, err := x.open(r, result.Images)
+	files, err := x.openImages(r, result.Images)
 	if err != nil {
 		return err
 	}
@@ -116,9 +140,9 @@ func (x *exchange) answer(result imagegen.Result, pieces []piece) error {
 	return nil
 }
 
-// open opens the images, all of them before any is sent, so that one that is missing can still be
+// openImages opens the images, all of them before any is sent, so that one that is missing can still be
 // answered with an error; none if their addresses are sent. The caller closes them.
-func (x *exchange) open(r *request, images []imagegen.Image) (files []*imagegen.ImageFile, err error) {
+func (x *exchange) openImages(r *request, images []imagegen.Image) (files []*imagegen.ImageFile, err error) {
 	if r.urls {
 		return nil, nil
 	}

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
-
-	"github.com/matryer/is"
 )
 
 // stub is a Session whose work is done: images of zeros.
@@ -28,21 +28,22 @@ type stub struct {
 	panics   bool  // after a while
 	shows    bool  // all images before the end
 	late     bool  // they can be opened at the end alone
+	deaf     bool  // it answers callers who have gone, too
 	asked    imagegen.GenerateRequest
 	received []bool
 }
 
 func (s *stub) User() imagegen.UserID { return "usr_1" }
 func (s *stub) KeyID() imagegen.KeyID { return "key_1" }
-func (s *stub) Answered(_ imagegen.GenerationID, received bool) {
+func (s *stub) ReportDelivery(_ imagegen.GenerationID, received bool) {
 	s.received = append(s.received, received)
 }
 
-func (s *stub) Models(context.Context) ([]imagegen.ModelInfo, error) {
-	return []imagegen.ModelInfo{{ID: "m"}}, nil
+func (s *stub) Offers() []imagegen.ModelInfo {
+	return []imagegen.ModelInfo{{ID: "m"}}
 }
 
-func (s *stub) Stage(context.Context, io.Reader, string) (imagegen.Reference, error) {
+func (s *stub) StageReference(context.Context, io.Reader, string) (imagegen.Reference, error) {
 	return nil, errors.New("nothing is staged")
 }
 
@@ -57,8 +58,11 @@ func (s *stub) Generate(ctx context.Context, q imagegen.GenerateRequest) (imageg
 	}
 	if s.shows {
 		s.missing = s.late
-		q.Shown(g)
+		q.OnProgress(g)
 		s.missing = false
+	}
+	if s.deaf {
+		return imagegen.Result{Generation: g}, nil
 	}
 	return imagegen.Result{Generation: g}, ctx.Err()
 }
@@ -103,7 +107,8 @@ func ask(t *testing.T, s *stub, to *sink, more string) (cut bool) {
 	t.Helper()
 	to.header = http.Header{}
 	h := openai.NewHandler(func(context.Context, string) (*stub, error) { return s, nil }, openai.Options{})
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, generations, strings.NewReader(`{"prompt":"a fox"`+more+`}`))
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, generations,
+		strings.NewReader(`{"prompt":"a fox"`+more+`}`))
 	r.Header = http.Header{"Authorization": {"Bearer k"}, "Content-Type": {"application/json"}}
 	defer func() {
 		if p := recover(); p != nil {
@@ -117,7 +122,8 @@ func ask(t *testing.T, s *stub, to *sink, more string) (cut bool) {
 
 // Four of the largest images pass through little memory.
 func TestMemoryIsFlat(t *testing.T) {
-	for name, more := range map[string]string{"answer": "", "stream": `,"stream":true`, "stream before the end": `,"stream":true`} {
+	for name, more := range map[string]string{"answer": "", "stream": `,"stream":true`,
+		"stream before the end": `,"stream":true`} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			const size = 64 << 20 // a picture of 4096 x 4096 that cannot be compressed
@@ -160,8 +166,8 @@ func TestAnswersThatDoNotArrive(t *testing.T) {
 	}
 }
 
-// What is shown before the end and breaks off ends the call, as a caller who hangs up does; what cannot be opened yet is
-// sent at the end.
+// What is shown before the end and breaks off ends the call, as a caller who hangs up does; what cannot be opened yet
+// is sent at the end.
 func TestShownImagesThatDoNotArrive(t *testing.T) {
 	for name, c := range map[string]struct {
 		stub     stub
@@ -191,11 +197,12 @@ func TestShownImagesThatDoNotArrive(t *testing.T) {
 func TestJoining(t *testing.T) {
 	is := is.New(t)
 	seen := map[string]bool{}
-	for _, more := range []string{"", `,"user":"a"`, `,"safety_identifier":"a"`, `,"user":"a","safety_identifier":"a"`, `,"user":"b"`} {
+	for _, more := range []string{"", `,"user":"a"`, `,"safety_identifier":"a"`, `,"user":"a","safety_identifier":"a"`,
+		`,"user":"b"`} {
 		s := &stub{images: 1, size: 1}
 		is.True(!ask(t, s, &sink{most: -1}, more))
 		is.True(s.asked.Joining != nil && !s.asked.Joining.Retry)
-		seen[strings.Join(s.asked.Joining.Also, "|")] = true
+		seen[strings.Join(s.asked.Joining.MatchValues, "|")] = true
 	}
 	is.Equal(len(seen), 5)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -42,7 +44,8 @@ func formOf(parts ...part) (contentType, body string) {
 
 func (s *site) postForm(parts ...part) answer {
 	s.Helper()
-	contentType, body := formOf(append([]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"}, {name: "size", value: "64x48"}}, parts...)...)
+	contentType, body := formOf(append([]part{{name: "model", value: "fake-1"}, {name: "prompt", value: "a fox"},
+		{name: "size", value: "64x48"}}, parts...)...)
 	return s.post(edits, body, "Content-Type", contentType)
 }
 
@@ -70,7 +73,8 @@ func TestEditForms(t *testing.T) {
 		"one":              {files("image", 1), 1},
 		"sixteen":          {files("image[]", 16), 16},
 		"under both names": {append(files("image[]", 2), files("image", 2)...), 4},
-		"with more":        {append(files("image", 1), part{name: "n", value: "1"}, part{name: "quality", value: "low"}, part{name: "user", value: "u"}), 1},
+		"with more": {append(files("image", 1), part{name: "n", value: "1"}, part{name: "quality", value: "low"},
+			part{name: "user", value: "u"}), 1},
 	} {
 		s.run(name, func(s *site) {
 			s.pictures(s.made(s.postForm(c.parts...)), 1, 64, 48)
@@ -114,6 +118,27 @@ func edit(images ...string) string {
 
 func link(uri string) string { return `{"image_url":"` + uri + `"}` }
 
+// A photograph that lies on its side is upright, and its mask has the size in which it is displayed.
+func TestEditOfATurnedImage(t *testing.T) {
+	s := serve(t, openai.Options{})
+	hole := image.NewNRGBA(image.Rect(0, 0, 48, 64))
+	for i := 7; i < len(hole.Pix); i += 4 {
+		hole.Pix[i] = 255
+	}
+	var mask bytes.Buffer
+	s.is.NoErr(png.Encode(&mask, hole))
+	for _, f := range imagegen.Formats() {
+		for _, o := range imagegentest.Orientations() {
+			photo := string(imagegentest.Turned(f, o, 48, 64))
+			body := strings.Replace(edit(link(dataURI(photo))), "64x48", "48x64", 1)
+			got := s.made(s.post(edits, body[:len(body)-1]+`,"mask":`+link(dataURI(mask.String()))+`}`))
+			m, _, err := image.Decode(bytes.NewReader(got.Data[0].B64))
+			s.is.NoErr(err)
+			s.is.NoErr(imagegentest.Upright(m))
+		}
+	}
+}
+
 func TestEditJSON(t *testing.T) {
 	s := serve(t, openai.Options{})
 	uri := dataURI(picture(30, 30))
@@ -145,30 +170,31 @@ func TestEditJSONThatIsRefused(t *testing.T) {
 	uri := dataURI(picture(30, 30))
 	nested := dataURI(uri)
 	for name, c := range map[string]struct{ body, param string }{
-		"none":                 {edit(), "image"},
-		"null":                 {`{"model":"fake-1","prompt":"a fox","images":null}`, "image"},
-		"no array":             {`{"images":"` + uri + `"}`, "images"},
-		"strings":              {edit(`"` + uri + `"`), ""},
-		"seventeen":            {edit(strings.Split(strings.Repeat(link(uri)+"\n", 17), "\n")[:17]...), "image"},
-		"a link":               {edit(link("https://169.254.169.254/latest")), "images"},
-		"a link in capitals":   {edit(link("HTTP://localhost/")), "images"},
-		"a file":               {edit(link("file:///etc/passwd")), "images"},
-		"stored":               {edit(`{"file_id":"file-1"}`), "images"},
-		"nothing":              {edit(`{}`), "images"},
-		"null within":          {edit(`{"image_url":null}`), "images"},
-		"twice":                {edit(`{"image_url":"` + uri + `","image_url":"` + uri + `"}`), "images"},
-		"unknown":              {edit(`{"url":"` + uri + `"}`), "images"},
-		"another behind":       {edit(link(uri), `{}`), "images"},
-		"no base64":            {edit(link("data:image/png;base64,!!!!")), "images"},
-		"not in base64":        {edit(link("data:image/png,abc")), "images"},
-		"cut base64":           {edit(link(uri[:len(uri)-3])), "images"},
-		"behind the end":       {edit(link(uri + "AAAA====AAAA")), "images"},
-		"empty":                {edit(link("data:image/png;base64,")), "images"},
-		"nested":               {edit(link(nested)), "images"},
-		"no picture":           {edit(link(dataURI("<svg/>"))), "images"},
-		"a long head":          {edit(link("data:" + strings.Repeat("x", 1<<20) + ";base64,AAAA")), "images"},
-		"images twice":         {`{"images":[` + link(uri) + `],"images":[` + link(uri) + `]}`, "images"},
-		"a mask of no picture": {`{"model":"fake-1","prompt":"a fox","mask":` + link(dataURI("x")) + `,"images":[` + link(uri) + `]}`, "mask"},
+		"none":               {edit(), "image"},
+		"null":               {`{"model":"fake-1","prompt":"a fox","images":null}`, "image"},
+		"no array":           {`{"images":"` + uri + `"}`, "images"},
+		"strings":            {edit(`"` + uri + `"`), "images"},
+		"seventeen":          {edit(strings.Split(strings.Repeat(link(uri)+"\n", 17), "\n")[:17]...), "image"},
+		"a link":             {edit(link("https://169.254.169.254/latest")), "images"},
+		"a link in capitals": {edit(link("HTTP://localhost/")), "images"},
+		"a file":             {edit(link("file:///etc/passwd")), "images"},
+		"stored":             {edit(`{"file_id":"file-1"}`), "images"},
+		"nothing":            {edit(`{}`), "images"},
+		"null within":        {edit(`{"image_url":null}`), "images"},
+		"twice":              {edit(`{"image_url":"` + uri + `","image_url":"` + uri + `"}`), "images"},
+		"unknown":            {edit(`{"url":"` + uri + `"}`), "images"},
+		"another behind":     {edit(link(uri), `{}`), "images"},
+		"no base64":          {edit(link("data:image/png;base64,!!!!")), "images"},
+		"not in base64":      {edit(link("data:image/png,abc")), "images"},
+		"cut base64":         {edit(link(uri[:len(uri)-3])), "images"},
+		"behind the end":     {edit(link(uri + "AAAA====AAAA")), "images"},
+		"empty":              {edit(link("data:image/png;base64,")), "images"},
+		"nested":             {edit(link(nested)), "images"},
+		"no picture":         {edit(link(dataURI("<svg/>"))), "images"},
+		"a long head":        {edit(link("data:" + strings.Repeat("x", 1<<20) + ";base64,AAAA")), "images"},
+		"images twice":       {`{"images":[` + link(uri) + `],"images":[` + link(uri) + `]}`, "images"},
+		"a mask of no picture": {`{"model":"fake-1","prompt":"a fox","mask":` + link(dataURI("x")) + `,"images":[` +
+			link(uri) + `]}`, "mask"},
 		"a mask, a text":       {`{"mask":"` + uri + `","images":[` + link(uri) + `]}`, "mask"},
 		"as a form's":          {`{"image":"` + uri + `"}`, "image"},
 		"depth":                {`{"images":` + strings.Repeat("[", 1<<20), ""},
@@ -186,17 +212,19 @@ func TestEditJSONThatIsRefused(t *testing.T) {
 	}
 }
 
-// What an image can have at most, and no byte more.
+// An image of the maximum size is taken, and not a byte more.
 func TestLargestDataURI(t *testing.T) {
 	s := serve(t, openai.Options{})
 	image := func(size int) io.Reader {
 		p := picture(30, 30)
-		return io.MultiReader(strings.NewReader(p), io.LimitReader(zeros{}, int64(size-len(p)))) // what stands behind the image is a reference's own
+		// what stands behind the image is a reference's own
+		return io.MultiReader(strings.NewReader(p), io.LimitReader(zeros{}, int64(size-len(p))))
 	}
 	body := func(size int) io.Reader {
 		r, w := io.Pipe()
 		go func() {
-			io.WriteString(w, `{"model":"fake-1","prompt":"a fox","size":"64x48","images":[{"image_url":"data:image/png;base64,`)
+			io.WriteString(w,
+				`{"model":"fake-1","prompt":"a fox","size":"64x48","images":[{"image_url":"data:image/png;base64,`)
 			e := base64.NewEncoder(base64.StdEncoding, w)
 			io.Copy(e, image(size))
 			e.Close()
@@ -206,7 +234,8 @@ func TestLargestDataURI(t *testing.T) {
 		return r
 	}
 	s.pictures(s.made(s.do(http.MethodPost, edits, body(imagegen.MaxReferenceBytes))), 1, 64, 48)
-	message := s.refused(s.do(http.MethodPost, edits, body(imagegen.MaxReferenceBytes+1)), http.StatusBadRequest, imagegen.CodeInvalidRequest, "images")
+	message := s.refused(s.do(http.MethodPost, edits, body(imagegen.MaxReferenceBytes+1)), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest, "images")
 	s.is.True(strings.Contains(message, "larger than 52428800 bytes"))
 	s.credits(99)
 }
@@ -216,4 +245,29 @@ type zeros struct{}
 func (zeros) Read(p []byte) (int, error) {
 	clear(p)
 	return len(p), nil
+}
+
+// The error names what is wrong, and what to send instead.
+func TestMessagesAboutEdits(t *testing.T) {
+	s := serve(t, openai.Options{})
+	uri := dataURI(picture(30, 30))
+	for _, c := range []struct{ body, param, says string }{
+		{edit(`"` + uri + `"`), "images",
+			`images 1 must be an object such as {"image_url": "data:image/png;base64,…"}; got a string`},
+		{edit("7"), "images", "images 1 must be an object"},
+		{`{"model":"fake-1","prompt":"a fox","aspect_ratio":"1:1"}`, "aspect_ratio", "the nearest known one is size"},
+		{"", "", "the request body is empty"},
+	} {
+		s.is.True(strings.Contains(s.refused(s.post(edits, c.body), http.StatusBadRequest, imagegen.CodeInvalidRequest,
+			c.param), c.says))
+	}
+	message := s.refused(s.post(edits, "--a=b--", "Content-Type", "multipart/form-data; boundary=a=b"),
+		http.StatusBadRequest, imagegen.CodeInvalidRequest, "")
+	s.is.True(strings.Contains(message, "must be quoted"))
+	s.refused(s.post("/v1/images%2Fedits", edit(link(uri))), http.StatusNotFound, imagegen.CodeNotFound, "")
+	for _, path := range []string{"/v1/v1/images/edits", "/v1/chat/completions", "/v1/responses"} {
+		s.is.True(strings.Contains(s.refused(s.post(path, "{}"), http.StatusNotFound, imagegen.CodeNotFound, ""),
+			"here are /v1/images/generations, "))
+	}
+	s.untouched()
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
-	"github.com/imagegend/imagegend/internal/nearest"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 // request is what a caller asks for, and how it wants to be answered.
@@ -42,13 +41,23 @@ var fields = []field{
 	{"size", jsonscan.Text, setSize},
 	{"quality", jsonscan.Text, setQuality},
 	{"response_format", jsonscan.Text, setResponseFormat},
-	{"output_format", jsonscan.Text, func(r *request, v string) error { r.Options.Format = imagegen.Format(v); return nil }},
+	{"output_format", jsonscan.Text, func(r *request, v string) error {
+		r.Options.Format = imagegen.Format(v)
+		return nil
+	}},
 	{"output_compression", jsonscan.Number, setCompression},
-	{"background", jsonscan.Text, func(r *request, v string) error { r.Options.Background = imagegen.Background(v); return nil }},
+	{"background", jsonscan.Text, func(r *request, v string) error {
+		r.Options.Background = imagegen.Background(v)
+		return nil
+	}},
 	{"moderation", jsonscan.Text, setModeration},
 	{"style", jsonscan.Text, refuse("style", "cannot be chosen; say it in the prompt")},
 	{"input_fidelity", jsonscan.Text, refuse("input_fidelity", "cannot be chosen; leave it out")},
 	{"seed", jsonscan.Number, setSeed},
+	{"max_credits", jsonscan.Number, func(r *request, v string) (err error) {
+		r.MaxCredits, err = serving.MaxCredits(v)
+		return err
+	}},
 	{"stream", jsonscan.Boolean, func(r *request, v string) error { r.stream = v == "true"; return nil }},
 	{"partial_images", jsonscan.Number, checkPartialImages},
 	{"user", jsonscan.Text, also("")},
@@ -85,7 +94,7 @@ func refuse(name, what string) func(*request, string) error {
 // it are never repetitions of each other. mark keeps the values of different fields apart.
 func also(mark string) func(*request, string) error {
 	return func(r *request, v string) error {
-		r.Joining.Also = append(r.Joining.Also, mark+v)
+		r.Joining.MatchValues = append(r.Joining.MatchValues, mark+v)
 		return nil
 	}
 }
@@ -105,8 +114,9 @@ func setSize(r *request, v string) (err error) {
 }
 
 // qualities maps the qualities of all of OpenAI's models, old and new, to the service's.
-var qualities = map[string]imagegen.Quality{"auto": imagegen.QualityAuto, "low": imagegen.QualityLow, "medium": imagegen.QualityMedium,
-	"high": imagegen.QualityHigh, "standard": imagegen.QualityAuto, "hd": imagegen.QualityHigh}
+var qualities = map[string]imagegen.Quality{"auto": imagegen.QualityAuto, "low": imagegen.QualityLow,
+	"medium": imagegen.QualityMedium, "high": imagegen.QualityHigh, "standard": imagegen.QualityAuto,
+	"hd": imagegen.QualityHigh}
 
 func setQuality(r *request, v string) error {
 	q, ok := qualities[v]
@@ -129,7 +139,8 @@ func setResponseFormat(r *request, v string) error {
 func setCompression(r *request, v string) error {
 	n, err := strconv.Atoi(v)
 	if err != nil || !serving.IsInteger(v) {
-		return invalid("output_compression", "must be an integer from 0 to %d; got %s", imagegen.MaxCompression, serving.Shorten(v))
+		return invalid("output_compression", "must be an integer from 0 to %d; got %s", imagegen.MaxCompression,
+			serving.Shorten(v))
 	}
 	r.Options.Compression = &n
 	return nil
@@ -170,7 +181,9 @@ func (r *request) find(name string) (field, error) {
 	switch {
 	case i >= 0:
 	case name == fieldImage || name == fieldImages || name == fieldMask:
-		return field{}, invalid(name, "belongs to %s: as a file of a form, image, image[] or mask, or in JSON as images or mask with an image_url each", pathEdit)
+		return field{},
+			invalid(name,
+				"belongs to %s: as a file of a form, image, image[] or mask, or in JSON as images or mask with an image_url each", pathEdit)
 	default:
 		return field{}, unknown(name)
 	}
@@ -185,12 +198,11 @@ func (r *request) once(name string) error {
 	return nil
 }
 
-// unknown is the error for a name that is no field. It names the nearest field, which the caller most
-// likely meant.
+// unknown is the error for a name that is not a field.
 func unknown(name string) error {
 	names := fieldNames()
-	return imagegen.InvalidField(serving.Shorten(name), "unknown field %s; the nearest known one is %s; known are %s",
-		serving.Shown(name), nearest.Name(serving.Shorten(name), names), strings.Join(names, ", "))
+	return imagegen.InvalidField(serving.Shorten(name), "unknown field %s; known are %s", serving.Unknown(name, names),
+		strings.Join(names, ", "))
 }
 
 // setJSON sets a field from JSON, where types are strict and null means absent.

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+	_ "golang.org/x/image/webp"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider"
-
-	"github.com/matryer/is"
-	_ "golang.org/x/image/webp"
 )
 
 // dishonoured are the ends of requests that cannot be honoured, with the field that is to blame.
@@ -27,6 +27,9 @@ var dishonoured = map[string]struct{ more, param string }{
 	"half a compression":           {`,"output_format":"jpeg","output_compression":80.5`, "output_compression"},
 	"no background":                {`,"background":"none"`, "background"},
 	"transparent JPEG":             {`,"background":"transparent","output_format":"jpeg"`, "background"},
+	"no credits at all":            {`,"max_credits":0`, "max_credits"},
+	"credits, a text":              {`,"max_credits":"7"`, "max_credits"},
+	"too expensive":                {`,"n":4,"max_credits":3`, "max_credits"},
 	"a seed below all":             {`,"seed":-1`, "seed"},
 	"a seed above all":             {`,"seed":99999999999`, "seed"},
 	"mask":                         {`,"mask":"data:image/png;base64,AAAA"`, "mask"},
@@ -61,7 +64,7 @@ var badBodies = map[string]string{
 	"":       `{"model":`,
 }
 
-// What cannot be honoured is refused before the charge, and the answer names it.
+// A field that cannot be honoured is refused before the charge, and the answer names it.
 func TestFieldsThatCannotBeHonoured(t *testing.T) {
 	s := serve(t, openai.Options{})
 	for name, c := range dishonoured {
@@ -112,10 +115,11 @@ func (plain) Capabilities() imagegen.Capabilities {
 	return imagegen.Capabilities{MaxReferences: imagegen.MaxReferences}
 }
 
-// What a provider does not declare is refused, too.
+// An option that a provider does not declare is refused, too.
 func TestFieldsThatAreNotDeclared(t *testing.T) {
 	s := serve(t, openai.Options{}, func(c *engine.Config) {
-		c.Models = []engine.Model{{ID: "fake-1", Provider: plain{&provider.Fake{}}, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}
+		c.Models = []engine.Model{{ID: "fake-1", Provider: plain{&provider.Fake{}},
+			Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}}
 	})
 	for param, more := range map[string]string{
 		"output_format": `,"output_format":"webp"`,
@@ -124,14 +128,15 @@ func TestFieldsThatAreNotDeclared(t *testing.T) {
 	} {
 		s.refused(s.post(generations, fox(more)), http.StatusBadRequest, imagegen.CodeInvalidRequest, param)
 	}
-	s.refused(s.postForm(files("image", 1)[0], part{"mask", "m.png", transparent(30, 30)}), http.StatusBadRequest, imagegen.CodeInvalidRequest, "mask")
+	s.refused(s.postForm(files("image", 1)[0], part{"mask", "m.png", transparent(30, 30)}), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest, "mask")
 	s.untouched()
 }
 
 // clear makes a PNG that is transparent all over.
 func transparent(w, h int) string { return string(imagegentest.Transparent(w, h)) }
 
-// What a provider declares is had.
+// An option that a provider declares is honoured.
 func TestFieldsThatAreHonoured(t *testing.T) {
 	s := serve(t, openai.Options{})
 	ask := func(more string) (images, image.Image, string) {
@@ -165,7 +170,8 @@ func TestMask(t *testing.T) {
 	one, mask := part{"image", "a.png", transparent(64, 48)}, part{"mask", "m.png", transparent(64, 48)}
 	s.pictures(s.made(s.postForm(one, mask)), 1, 64, 48)
 	s.pictures(s.made(s.postForm(append(files("image[]", 0), mask, one)...)), 1, 64, 48)
-	object := `{"model":"fake-1","prompt":"a fox","size":"64x48","images":[` + link(dataURI(transparent(64, 48))) + `],"mask":` + link(dataURI(transparent(64, 48))) + `}`
+	object := `{"model":"fake-1","prompt":"a fox","size":"64x48","images":[` + link(dataURI(transparent(64, 48))) +
+		`],"mask":` + link(dataURI(transparent(64, 48))) + `}`
 	s.pictures(s.made(s.post(edits, object)), 1, 64, 48)
 	p, err := s.As(imagegentest.Alice).Generations(t.Context(), imagegen.Query{})
 	s.is.NoErr(err)
@@ -174,20 +180,24 @@ func TestMask(t *testing.T) {
 	}
 	s.credits(97)
 	s.refused(s.postForm(one, mask, mask), http.StatusBadRequest, imagegen.CodeInvalidRequest, "mask")
-	s.refused(s.postForm(one, part{"mask", "m.png", picture(64, 48)}), http.StatusBadRequest, imagegen.CodeInvalidRequest, "mask") // without alpha
-	s.refused(s.postForm(one, part{"mask", "m.png", transparent(30, 30)}), http.StatusBadRequest, imagegen.CodeInvalidRequest, "mask")
-	s.refused(s.post(edits, edit(link(dataURI(transparent(64, 48))))[:len(edit(link(dataURI(transparent(64, 48)))))-1]+`,"mask":{"image_url":"https://x/"}}`),
+	s.refused(s.postForm(one, part{"mask", "m.png", picture(64, 48)}), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest, "mask") // without alpha
+	s.refused(s.postForm(one, part{"mask", "m.png", transparent(30, 30)}), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest, "mask")
+	s.refused(s.post(edits, edit(link(dataURI(transparent(64, 48))))[:len(edit(link(dataURI(transparent(64, 48)))))-1]+
+		`,"mask":{"image_url":"https://x/"}}`),
 		http.StatusBadRequest, imagegen.CodeInvalidRequest, "mask")
 	s.credits(97)
 }
 
-// What is taken without effect changes nothing, and what is honoured is.
+// Fields without effect change nothing, and the others do.
 func TestFieldsThatAreTaken(t *testing.T) {
 	s := serve(t, openai.Options{})
 	const nulls = `,"n":null,"quality":null,"response_format":null,"output_format":null,"output_compression":null,"background":null,` +
 		`"moderation":null,"image":null,"images":null,"style":null,"input_fidelity":null,"seed":null,"mask":null,"stream":null,"partial_images":null,"user":null,"safety_identifier":null`
-	for _, more := range []string{"", nulls, `,"user":"u","safety_identifier":"s"`, `,"background":"auto"`, `,"background":"opaque"`,
-		`,"moderation":"auto"`, `,"stream":false,"partial_images":2`, `,"response_format":"b64_json"`, `,"quality":"standard"`, `,"quality":"hd"`} {
+	for _, more := range []string{"", nulls, `,"user":"u","safety_identifier":"s"`, `,"background":"auto"`,
+		`,"background":"opaque"`, `,"moderation":"auto"`, `,"stream":false,"partial_images":2`,
+		`,"response_format":"b64_json"`, `,"quality":"standard"`, `,"quality":"hd"`} {
 		s.run(more, func(s *site) {
 			s.pictures(s.made(s.post(generations+"?api-version=2025-04-01-preview", fox(more))), 1, 64, 48)
 		})

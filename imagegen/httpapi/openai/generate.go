@@ -61,10 +61,7 @@ func (r *request) discard() {
 // resolve finds the model that a request means: by its name, by an alias or, without a name, if there is
 // only one. The record then has the name and never the alias, so aliases can be moved at any time.
 func (x *exchange) resolve(r *request) error {
-	infos, err := x.session.Models(x.Ctx)
-	if err != nil {
-		return err
-	}
+	infos := x.session.Offers()
 	if r.Model == "" && len(infos) == 1 {
 		r.Model = infos[0].ID
 	}
@@ -93,7 +90,7 @@ func (x *exchange) deliver(result imagegen.Result, send func() error) error {
 	x.Generation = result.ID
 	whole := false
 	gone := x.Request.Context().Err() != nil
-	defer func() { x.session.Answered(result.ID, whole && !gone && x.Sent()) }() // also when the answer panics
+	defer func() { x.session.ReportDelivery(result.ID, whole && !gone && x.Sent()) }() // also when the answer panics
 	err := send()
 	whole = err == nil
 	return err

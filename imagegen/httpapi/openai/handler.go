@@ -43,14 +43,17 @@ type Session interface {
 	User() imagegen.UserID
 	KeyID() imagegen.KeyID
 
-	// Stage stores a reference image while it arrives, for one Generate, and bounds what one
+	// Offers lists the models that a request can name, with their aliases, and no prices.
+	Offers() []imagegen.ModelInfo
+
+	// StageReference stores a reference image while it arrives, for one Generate, and bounds what one
 	// user can send at once. name identifies the image in messages. If r fails, its error is
 	// returned.
-	Stage(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
+	StageReference(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error)
 
-	// Answered tells the service whether the answer to a Generate reached its caller
+	// ReportDelivery tells the service whether the answer to a Generate reached its caller
 	// completely. If not, an equal call can get it.
-	Answered(id imagegen.GenerationID, received bool)
+	ReportDelivery(id imagegen.GenerationID, received bool)
 }
 
 // Options configure NewHandler. The zero value works.
@@ -81,15 +84,10 @@ type Options struct {
 func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string) (S, error), o Options) http.Handler {
 	return &api{
 		authenticate: func(ctx context.Context, rawKey string) (Session, error) { return authenticate(ctx, rawKey) },
-		site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins,
-			CORSHeaders: serving.NativeHeaders + stainless, Limits: o.Limits}, o.Log),
+		site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
+			CORSOrigins: o.CORSOrigins, Limits: o.Limits}, o.Log),
 	}
 }
-
-// stainless are the headers that OpenAI's clients send, also from browsers, where a preflight must
-// allow each of them.
-const stainless = ", OpenAI-Organization, OpenAI-Project, X-Stainless-Arch, X-Stainless-Helper-Method, X-Stainless-Lang, X-Stainless-OS," +
-	" X-Stainless-Package-Version, X-Stainless-Poll-Helper, X-Stainless-Retry-Count, X-Stainless-Runtime, X-Stainless-Runtime-Version, X-Stainless-Timeout"
 
 // api is the handler.
 type api struct {
@@ -112,7 +110,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a.route(x); err != nil && x.Status == 0 {
 		x.fail(err)
 	} else if err != nil {
-		x.Err = err // for the log: an event has told the caller
+		x.Err = err // for the log: the caller got it in an event
 	}
 }
 
@@ -126,11 +124,18 @@ const (
 	pathModels   = Prefix + "models"
 )
 
+// errNoPath names what there is: clients with a base address that ends twice with /v1, or that try chats first, show
+// it.
+var errNoPath = &imagegen.Error{Code: imagegen.CodeNotFound,
+	Message: "there is nothing at this address; here are " + pathGenerate + ", " + pathEdit + " and " + pathModels}
+
 // route finds the handler of a path. As in package httpapi no path is cleaned, and no request is
 // redirected.
 func (a *api) route(x *exchange) error {
 	method, answer := "", handle(nil)
 	switch path := x.Request.URL.Path; {
+	case serving.HidesSlash(x.Request) && !strings.HasPrefix(path, pathModels+"/"): // the name of a model may have one
+		return imagegen.ErrNotFound
 	case path == pathGenerate:
 		x.Route, method, answer = pathGenerate, http.MethodPost, a.generate
 	case path == pathEdit:
@@ -141,14 +146,14 @@ func (a *api) route(x *exchange) error {
 		x.Route, method, answer = pathModels+"/:id", http.MethodGet, a.model
 		x.id = path[len(pathModels)+1:]
 	default:
-		return imagegen.ErrNotFound
+		return errNoPath
 	}
-	return a.serve(x, method, answer)
+	return a.answerCall(x, method, answer)
 }
 
-// serve checks the method and the key, and then calls the handler. OPTIONS needs no key: browsers send
+// answerCall checks the method and the key, and then calls the handler. OPTIONS needs no key: browsers send
 // none with a preflight.
-func (a *api) serve(x *exchange, method string, answer handle) error {
+func (a *api) answerCall(x *exchange, method string, answer handle) error {
 	allowed := method
 	if method == http.MethodGet {
 		allowed += ", " + http.MethodHead

@@ -8,20 +8,25 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 // readImage reads an object such as {"image_url": "data:image/png;base64,…"} and stages the image in
 // it. Errors blame field, and their messages call the image which. On an error no upload is left.
 func (j *jsonRequest) readImage(field, which string) (u imagegen.Reference, err error) {
+	if kind, err := j.scan.Kind(); err == nil && kind != jsonscan.Compound {
+		return nil, imagegen.InvalidField(field,
+			"%s must be an object such as {\"image_url\": \"data:image/png;base64,…\"}; got %s", which, kind)
+	}
 	err = j.scan.Object(func(name string) (err error) {
 		kind, err := j.scan.Kind()
 		switch {
 		case err != nil:
 			return err
 		case name == "file_id":
-			return imagegen.InvalidField(field, "%s: file_id is not supported, since no files are stored here; send a data URI as image_url", which)
+			return imagegen.InvalidField(field,
+				"%s: file_id is not supported, since no files are stored here; send a data URI as image_url", which)
 		case name != "image_url":
 			return imagegen.InvalidField(field, "%s: unknown field %s; there is image_url", which, serving.Shown(name))
 		case u != nil:
@@ -49,14 +54,15 @@ func (j *jsonRequest) stage(field, which string) (imagegen.Reference, error) {
 	if err := dataURI(content, field, which); err != nil {
 		return nil, err
 	}
-	return j.exchange.stager(field)(j.exchange.Ctx, &decoder{base64.NewDecoder(base64.StdEncoding, content), field, which}, which)
+	return j.exchange.stager(field)(j.exchange.Ctx, &decoder{base64.NewDecoder(base64.StdEncoding, content), field,
+		which}, which)
 }
 
 // stager returns the session's Stage, with field as the one at fault in its errors: the engine does not
 // know by which field an image came.
 func (x *exchange) stager(field string) func(context.Context, io.Reader, string) (imagegen.Reference, error) {
 	return func(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
-		u, err := x.session.Stage(ctx, r, name)
+		u, err := x.session.StageReference(ctx, r, name)
 		if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest && e.Field == "" {
 			named := *e
 			named.Field = field
@@ -91,7 +97,8 @@ func dataURI(r io.Reader, field, which string) error {
 	case strings.HasPrefix(h, "http:"), strings.HasPrefix(h, "https:"):
 		return imagegen.InvalidField(field, "%s: links are not fetched; send the image itself as a data URI", which)
 	}
-	return imagegen.InvalidField(field, "%s: image_url must be a data URI such as data:image/png;base64,…; got %s", which, serving.Shown(head.String()))
+	return imagegen.InvalidField(field, "%s: image_url must be a data URI such as data:image/png;base64,…; got %s",
+		which, serving.Shown(head.String()))
 }
 
 // decoder reads decoded base64, and names the image in the error for base64 that is not valid.

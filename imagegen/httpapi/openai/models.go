@@ -38,22 +38,14 @@ func names(infos []imagegen.ModelInfo) (all []string) {
 }
 
 func (a *api) models(x *exchange) error {
-	infos, err := x.session.Models(x.Ctx)
-	if err != nil {
-		return err
-	}
 	return x.JSON(http.StatusOK, struct {
 		Object string   `json:"object"`
 		Data   []listed `json:"data"`
-	}{"list", list(infos)})
+	}{"list", list(x.session.Offers())})
 }
 
 func (a *api) model(x *exchange) error {
-	infos, err := x.session.Models(x.Ctx)
-	if err != nil {
-		return err
-	}
-	all := list(infos)
+	all := list(x.session.Offers())
 	i := slices.IndexFunc(all, func(m listed) bool { return m.ID == x.id })
 	if i < 0 {
 		return imagegen.ErrNotFound

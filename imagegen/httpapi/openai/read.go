@@ -7,9 +7,9 @@ import (
 	"net/url"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/httpapi/internal/jsonscan"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
+	"github.com/imagegend/imagegend/internal/jsonscan"
 )
 
 const (
@@ -27,7 +27,8 @@ func checkQuery(raw string) error {
 	}
 	for name := range values {
 		if name != "api-version" {
-			return imagegen.InvalidField(serving.Shorten(name), "unknown query parameter %s; fields belong in the body", serving.Shown(name))
+			return imagegen.InvalidField(serving.Shorten(name), "unknown query parameter %s; fields belong in the body",
+				serving.Shown(name))
 		}
 	}
 	return nil
@@ -47,11 +48,14 @@ func (a *api) read(x *exchange, edit bool) (*request, error) {
 	case !edit:
 		return nil, imagegen.Invalid("the Content-Type must be application/json; got %s", serving.Shown(contentType))
 	case mediaType != "multipart/form-data":
-		return nil, imagegen.Invalid("the Content-Type must be multipart/form-data or application/json; got %s", serving.Shown(contentType))
-	case err != nil || parameters["boundary"] == "":
-		return nil, imagegen.Invalid("the Content-Type multipart/form-data has no boundary")
+		return nil, imagegen.Invalid("the Content-Type must be multipart/form-data or application/json; got %s",
+			serving.Shown(contentType))
 	}
-	return a.readForm(x, parameters["boundary"])
+	boundary, err := serving.Boundary(parameters, err)
+	if err != nil {
+		return nil, err
+	}
+	return a.readForm(x, boundary)
 }
 
 // readForm reads a form part by part. Files go to the spool as they arrive; on an error
@@ -85,7 +89,8 @@ func (r *request) room(name, which string) error {
 	if r.images++; r.images <= imagegen.MaxReferences {
 		return nil
 	}
-	return imagegen.InvalidField(fieldImage, "%s is one too many: send at most %d images", which, imagegen.MaxReferences)
+	return imagegen.InvalidField(fieldImage, "%s is one too many: send at most %d images", which,
+		imagegen.MaxReferences)
 }
 
 // readJSON reads a body as it arrives. Images in it go to the spool without being held in
@@ -115,7 +120,8 @@ func keeping(held *serving.Holding) func(int64) error {
 	left := int64(maxText)
 	return func(n int64) error {
 		if left -= n; left < 0 {
-			return imagegen.Invalid("the names and values of the request, without its images, are larger than %d bytes", maxText)
+			return imagegen.Invalid("the names and values of the request, without its images, are larger than %d bytes",
+				maxText)
 		}
 		return held.Take(n)
 	}

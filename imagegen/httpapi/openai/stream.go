@@ -26,9 +26,12 @@ func (x *exchange) stream(r *request, edit bool) error {
 		s.object = "image_edit"
 	}
 	result, err := s.result()
+	if s.refused != nil {
+		err = s.refused
+	}
 	switch {
 	case err == nil:
-		err = x.deliver(result, func() error { return s.end(result) })
+		err = x.deliver(result, func() error { return s.finish(result) })
 	case s.begun:
 		s.fail(err)
 	default:
@@ -47,10 +50,11 @@ type stream struct {
 	*request
 	object string // what the names of the events begin with
 
-	mu     sync.Mutex // guards what follows, and writing, while both goroutines are there
-	begun  bool       // the header was sent
-	sent   []imagegen.ImageID
-	broken error // with which an event could not be sent whole: nothing may follow it
+	mu      sync.Mutex // guards what follows, and writing, while both goroutines are there
+	begun   bool       // the header was sent
+	sent    []imagegen.ImageID
+	broken  error // with which an event could not be sent whole: nothing may follow it
+	refused error // why the caller may no longer see anything: the key was revoked meanwhile, or has expired
 }
 
 // result has the images made, and sends those that are shown meanwhile, with a comment now and then.
@@ -58,18 +62,18 @@ type stream struct {
 func (s *stream) result() (imagegen.Result, error) {
 	ctx, hangUp := context.WithCancel(s.Ctx)
 	defer hangUp()
-	s.Shown = func(g imagegen.Generation) {
+	s.OnProgress = func(g imagegen.Generation) {
 		if !s.show(g) {
 			hangUp() // so that an equal call gets what this one cannot be given
 		}
 	}
-	defer s.keepAlive()() // also when Generate panics
+	defer s.keepAlive(hangUp)() // also when Generate panics
 	return s.session.Generate(ctx, s.GenerateRequest)
 }
 
 // keepAlive sends comments from a goroutine of its own until stop, which waits for the last one: nothing
-// of it comes after or within what is written then.
-func (s *stream) keepAlive() (stop func()) {
+// of it comes after or within what is written then. It hangs up if the caller may no longer see anything.
+func (s *stream) keepAlive(hangUp func()) (stop func()) {
 	ended := make(chan struct{})
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -79,7 +83,9 @@ func (s *stream) keepAlive() (stop func()) {
 				beat.Stop()
 				return
 			case <-beat.C:
-				s.comment()
+				if !s.comment() {
+					hangUp()
+				}
 			}
 		}
 	})
@@ -89,13 +95,25 @@ func (s *stream) keepAlive() (stop func()) {
 	}
 }
 
-// comment says that the work goes on. Its error is not looked at: if the peer has gone, the context of
-// the request ends.
-func (s *stream) comment() {
+// comment says that the work goes on, and reports whether the caller may still see that. Its error is not looked at: if
+// the peer has gone, the context of the request ends.
+func (s *stream) comment() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.begin(imagegen.Result{})
+	if s.still() != nil {
+		return false
+	}
+	s.sendHead(imagegen.Result{})
 	s.send([]piece{{text: ": the images are being made\n\n"}})
+	return true
+}
+
+// still returns s.refused, after it has asked again.
+func (s *stream) still() error {
+	if s.refused == nil {
+		s.refused = s.Still()
+	}
+	return s.refused
 }
 
 // show sends images of work that goes on, and reports whether more can be sent. One that cannot be
@@ -104,12 +122,12 @@ func (s *stream) show(g imagegen.Generation) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.images(imagegen.Result{Generation: g})
-	return s.broken == nil
+	return s.broken == nil && s.refused == nil
 }
 
-// begin sends the header, once. The zero result stands for one that is not known yet, as when a comment
+// sendHead sends the header, once. The zero result stands for one that is not known yet, as when a comment
 // is sent first: the header then has no Location.
-func (s *stream) begin(result imagegen.Result) {
+func (s *stream) sendHead(result imagegen.Result) {
 	if s.begun {
 		return
 	}
@@ -119,7 +137,6 @@ func (s *stream) begin(result imagegen.Result) {
 	}
 	s.Header().Set("Content-Type", "text/event-stream")
 	s.Header().Set("Cache-Control", "no-store")
-	s.Header().Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	s.WriteHeader(http.StatusOK)
 }
 
@@ -150,28 +167,41 @@ type settled struct {
 	Missing   int `json:"missing"`   // of them, which did not come and cost nothing
 }
 
-// end sends the images of a result that have not been sent, and the last event.
-func (s *stream) end(result imagegen.Result) error {
-	if err := s.images(result); err != nil && s.begun {
+// finish sends the images of a result that have not been sent, and the last event.
+func (s *stream) finish(result imagegen.Result) error {
+	err := s.images(result)
+	if err == nil {
+		err = s.still()
+	}
+	if err != nil && s.begun {
 		s.fail(err)
-		return err
-	} else if err != nil {
+	}
+	if err != nil {
 		return err
 	}
-	return s.event(s.object+".settled", settled{s.object + ".settled", summarize(result), result.N, result.N - len(result.Images)})
+	return s.event(s.object+".settled", settled{s.object + ".settled", summarize(result), result.N,
+		result.N - len(result.Images)})
 }
 
 // images sends the images of a result that have not been sent. An error before the first of them may
 // still be answered with a status, see begun.
 func (s *stream) images(result imagegen.Result) error {
-	rest := slices.DeleteFunc(slices.Clone(result.Images), func(i imagegen.Image) bool { return slices.Contains(s.sent, i.ID) })
-	files, err := s.open(s.request, rest)
+	rest := slices.DeleteFunc(slices.Clone(result.Images), func(i imagegen.Image) bool {
+		return slices.Contains(s.sent, i.ID)
+	})
+	files, err := s.openImages(s.request, rest)
 	if err != nil {
 		return err
 	}
 	defer closeAll(files)
-	s.begin(result)
+	if err := s.still(); err != nil {
+		return err
+	}
+	s.sendHead(result)
 	for i, image := range rest {
+		if err := s.still(); err != nil {
+			return err
+		}
 		if err := s.image(result.Generation, image, files, i); err != nil {
 			return err
 		}

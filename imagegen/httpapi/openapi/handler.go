@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // The paths at which Handler serves the document and the page. The page also needs the paths below
@@ -61,7 +62,7 @@ func Handler(baseURL string) http.Handler {
 		licensesPath: newFile("text/plain; charset=utf-8", licenses),
 	}
 	return serving.WithDeadlines(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		httpguard.Begin(w, r)
 		f, ok := files[r.URL.Path]
 		switch {
 		case !ok:
@@ -74,7 +75,7 @@ func Handler(baseURL string) http.Handler {
 			w.Header().Set("Allow", allowed)
 			refuse(w, http.StatusMethodNotAllowed, "methodNotAllowed", "this address takes GET, HEAD only")
 		default:
-			f.serve(w, r)
+			f.serveFile(w, r)
 		}
 	}))
 }
@@ -92,7 +93,8 @@ func At(baseURL string) []byte {
 		return document
 	}
 	url, _ := json.Marshal(strings.TrimRight(baseURL, "/")) // a string always encodes
-	return bytes.Replace(document, []byte(`"servers": [{ "url": "/" }]`), fmt.Appendf(nil, `"servers": [{ "url": %s }]`, url), 1)
+	return bytes.Replace(document, []byte(`"servers": [{ "url": "/" }]`), fmt.Appendf(nil, `"servers": [{ "url": %s }]`,
+		url), 1)
 }
 
 func newFile(contentType string, body []byte) file {
@@ -100,7 +102,7 @@ func newFile(contentType string, body []byte) file {
 	return file{contentType, body, zipped, fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
 }
 
-func (f file) serve(w http.ResponseWriter, r *http.Request) {
+func (f file) serveFile(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", f.contentType)
 	h.Set("Content-Security-Policy", policy)

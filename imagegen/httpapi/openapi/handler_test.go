@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
 func get(path string, header ...string) *httptest.ResponseRecorder {
@@ -57,11 +57,13 @@ func TestPage(t *testing.T) {
 	a := get(openapi.PagePath)
 	is.Equal(a.Code, http.StatusOK)
 	is.True(strings.HasPrefix(a.Header().Get("Content-Type"), "text/html"))
-	for _, part := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"} {
+	for _, part := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'",
+		"frame-ancestors 'none'"} {
 		is.True(strings.Contains(a.Header().Get("Content-Security-Policy"), part))
 	}
 	is.True(!strings.Contains(a.Body.String(), "//")) // no address of another host
-	for _, m := range regexp.MustCompile(`(?:src|href|spec-url)="([^":]+)"`).FindAllStringSubmatch(a.Body.String(), -1) {
+	for _, m := range regexp.MustCompile(`(?:src|href|spec-url)="([^":]+)"`).FindAllStringSubmatch(a.Body.String(),
+		-1) {
 		is.Equal(get("/"+m[1]).Code, http.StatusOK)
 		is.True(openapi.Serves("/" + m[1]))
 	}
@@ -91,7 +93,8 @@ func TestOtherRequests(t *testing.T) {
 	for _, path := range []string{"/docs/", "/docs/../openapi.json", "/docs/page/docs.html"} {
 		is.Equal(get(path).Code, http.StatusNotFound)
 	}
-	for method, status := range map[string]int{http.MethodPost: http.StatusMethodNotAllowed, http.MethodOptions: http.StatusNoContent} {
+	for method, status := range map[string]int{http.MethodPost: http.StatusMethodNotAllowed,
+		http.MethodOptions: http.StatusNoContent} {
 		w := httptest.NewRecorder()
 		openapi.Handler("").ServeHTTP(w, httptest.NewRequest(method, openapi.DocumentPath, nil))
 		is.Equal(w.Code, status)

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
 // oneConnection is a listener with one connection, which stays in the process.

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/internal/byterange"
 )
 
 func TestHonoured(t *testing.T) {

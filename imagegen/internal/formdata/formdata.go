@@ -1,6 +1,6 @@
 // Package formdata reads multipart/form-data as it comes: no file is held in memory, and a body that is
 // too large, too slow, or ends early is refused with a message that says so. Read walks through the
-// parts; Steady enforces the pace of any body, also of one that is no form.
+// parts; Steady enforces the pace of any body, also of one that is not a form.
 package formdata
 
 import (
@@ -65,14 +65,14 @@ func Read(r io.Reader, boundary string, take func(Part) error) error {
 		if n > maxParts {
 			return imagegen.Invalid("the form has more than %d parts", maxParts)
 		}
-		part, err := named(next)
+		part, err := partOf(next)
 		if err != nil {
 			return err
 		}
 		if err := take(part); err != nil {
 			return err
 		}
-		if _, err := io.Copy(io.Discard, next); err != nil { // before maxPartHeader applies: the rest of a part is no header
+		if _, err := io.Copy(io.Discard, next); err != nil { // the rest of a part does not count for maxPartHeader
 			return err
 		}
 	}
@@ -111,14 +111,17 @@ func drain(body io.Reader) error {
 	return err
 }
 
-// named returns the part with its name, which it must have, and refuses one that plain refuses.
-func named(p *multipart.Part) (Part, error) {
+// partOf returns the part with its name, which it must have, and refuses one that plain refuses.
+func partOf(p *multipart.Part) (Part, error) {
 	disposition, parameters, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
 	name := parameters["name"]
 	if err != nil || disposition != "form-data" || name == "" {
-		return Part{}, imagegen.Invalid("each part needs a header such as Content-Disposition: form-data; name=\"prompt\"")
+		return Part{},
+			imagegen.Invalid("each part needs a header such as Content-Disposition: form-data; name=\"prompt\"")
 	}
 	_, file := parameters["filename"]
+	// A name in another character set than UTF-8 is left out of the parameters, and is not needed.
+	file = file || strings.Contains(strings.ToLower(p.Header.Get("Content-Disposition")), "filename*=")
 	part := Part{Reader: p, Name: name, File: file, FileName: p.FileName()}
 	return part, part.plain(p.Header)
 }
@@ -128,7 +131,8 @@ func (p *Part) plain(h textproto.MIMEHeader) error {
 	switch encoding := h.Get("Content-Transfer-Encoding"); strings.ToLower(encoding) {
 	case "", "7bit", "8bit", "binary": // multipart.Reader decodes quoted-printable, and hides that it was
 	default:
-		return imagegen.Invalid("the part %.40q has the Content-Transfer-Encoding %.40q; send its bytes as they are", p.Name, encoding)
+		return imagegen.Invalid("the part %.40q has the Content-Transfer-Encoding %.40q; send its bytes as they are",
+			p.Name, encoding)
 	}
 	contentType := h.Get("Content-Type")
 	if p.File || contentType == "" {
@@ -136,7 +140,8 @@ func (p *Part) plain(h textproto.MIMEHeader) error {
 	}
 	_, parameters, err := mime.ParseMediaType(contentType)
 	if err != nil || !slices.Contains(charsets, strings.ToLower(parameters["charset"])) {
-		return imagegen.Invalid("the part %.40q must be UTF-8, with a Content-Type that says so or none; got %.80q", p.Name, contentType)
+		return imagegen.Invalid("the part %.40q must be UTF-8, with a Content-Type that says so or none; got %.80q",
+			p.Name, contentType)
 	}
 	return nil
 }

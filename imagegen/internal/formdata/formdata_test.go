@@ -10,9 +10,10 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
-	"github.com/matryer/is"
 )
 
 // got is a part as it was read.
@@ -44,14 +45,18 @@ func part(disposition, content string) string {
 const end = "--b--\r\n"
 
 // form has all that a form can have.
-var form = "a preamble\r\n" + part(`form-data; name="prompt"`, "a fox\r\n--not the boundary") + part(`form-data; name="image"; filename="../dir/fox.png"`, "PNG") +
-	part(`form-data; name="image"; filename=""`, "") + part(`form-data; name="image"; filename=""`, "x") + part(`form-data; name="image"; filename*=UTF-8''%e7%8b%90`, "") + end
+var form = "a preamble\r\n" + part(`form-data; name="prompt"`, "a fox\r\n--not the boundary") +
+	part(`form-data; name="image"; filename="../dir/fox.png"`, "PNG") +
+	part(`form-data; name="image"; filename=""`, "") + part(`form-data; name="image"; filename=""`, "x") +
+	part(`form-data; name="image"; filename*=UTF-8''%e7%8b%90`, "") +
+	part(`form-data; name="image"; FileName*=euc-kr''%bf%a9%bf%ec`, "PNG") + end
 
 var parts = []got{{Name: "prompt", Chosen: true, Content: "a fox\r\n--not the boundary"},
 	{Name: "image", FileName: "fox.png", File: true, Chosen: true, Content: "PNG"},
 	{Name: "image", File: true},
 	{Name: "image", File: true, Chosen: true, Content: "x"},
-	{Name: "image", FileName: "狐", File: true, Chosen: true}}
+	{Name: "image", FileName: "狐", File: true, Chosen: true},
+	{Name: "image", File: true, Chosen: true, Content: "PNG"}}
 
 // However a body comes, its parts are the same.
 func TestRead(t *testing.T) {
@@ -89,7 +94,7 @@ func TestReadTheBeginningOnly(t *testing.T) {
 	}
 }
 
-// What a body fails with is what Read fails with.
+// Read returns the error of the body.
 func TestReadFails(t *testing.T) {
 	is := is.New(t)
 	broken := errors.New("broken")
@@ -109,24 +114,32 @@ func TestTakeFails(t *testing.T) {
 	is.Equal(calls, 1)
 }
 
-// What take leaves of a part is passed over.
+// The rest of a part that take leaves is passed over.
 func TestPartsArePassedOver(t *testing.T) {
 	is := is.New(t)
 	var names []string
-	is.NoErr(formdata.Read(strings.NewReader(form), "b", func(p formdata.Part) error { names = append(names, p.Name); return nil }))
-	is.Equal(names, []string{"prompt", "image", "image", "image", "image"})
+	is.NoErr(formdata.Read(strings.NewReader(form), "b", func(p formdata.Part) error {
+		names = append(names, p.Name)
+		return nil
+	}))
+	is.Equal(names, []string{"prompt", "image", "image", "image", "image", "image"})
 }
 
-// Whoever sends too much of anything is told which.
+// The error of a form that is too large in anything says in what.
 func TestLimits(t *testing.T) {
 	text := part(`form-data; name="n"`, "1")
 	for name, c := range map[string]struct{ body, says string }{
-		"parts":            {strings.Repeat(text, 65) + end, "the form has more than 64 parts"},
-		"a header":         {part(strings.Repeat("x", 70_000), "") + end, "the header of a part is longer than 65536 bytes"},
-		"headers":          {"--b\r\n" + strings.Repeat("A: "+strings.Repeat("x", 1000)+"\r\n", 80), "the header of a part is longer than 65536 bytes"},
-		"a preamble":       {strings.Repeat("x\r\n", 50_000) + text + end, "the header of a part is longer than 65536 bytes"},
-		"a later header":   {text + part(strings.Repeat("x", 70_000), "") + end, "the header of a part is longer than 65536 bytes"},
-		"an epilogue":      {text + end + strings.Repeat("x", 80<<10), "more than 65536 bytes follow the end of the form"},
+		"parts": {strings.Repeat(text, 65) + end, "the form has more than 64 parts"},
+		"a header": {part(strings.Repeat("x", 70_000), "") + end,
+			"the header of a part is longer than 65536 bytes"},
+		"headers": {"--b\r\n" + strings.Repeat("A: "+strings.Repeat("x", 1000)+"\r\n", 80),
+			"the header of a part is longer than 65536 bytes"},
+		"a preamble": {strings.Repeat("x\r\n", 50_000) + text + end,
+			"the header of a part is longer than 65536 bytes"},
+		"a later header": {text + part(strings.Repeat("x", 70_000), "") + end,
+			"the header of a part is longer than 65536 bytes"},
+		"an epilogue": {text + end + strings.Repeat("x", 80<<10),
+			"more than 65536 bytes follow the end of the form"},
 		"no name":          {part(`form-data; filename="x"`, "") + end, "each part needs a header such as"},
 		"an empty name":    {part(`form-data; name=""`, "") + end, "each part needs a header such as"},
 		"no form-data":     {part(`attachment; name="n"`, "") + end, "each part needs a header such as"},
@@ -144,7 +157,7 @@ func TestLimits(t *testing.T) {
 	is.New(t).NoErr(err)
 }
 
-// Whatever would have to be decoded is refused by name; a type that a file says it has counts for nothing.
+// A part in a transfer encoding is refused by name; the media type that a file claims has no effect.
 func TestEncodings(t *testing.T) {
 	text, file := `form-data; name="prompt"`, `form-data; name="image"; filename="a"`
 	for _, c := range []struct{ header, says string }{ // says "": it is taken
@@ -176,14 +189,16 @@ func TestEncodings(t *testing.T) {
 			is.Equal(len(all), 1)
 		})
 	}
-	_, err := read(strings.NewReader(part(`form-data; name="`+strings.Repeat("x", 5000)+`"`+"\r\nContent-Transfer-Encoding: "+strings.Repeat("y", 5000), "") + end))
+	_, err := read(strings.NewReader(part(`form-data; name="`+strings.Repeat("x", 5000)+`"`+
+		"\r\nContent-Transfer-Encoding: "+strings.Repeat("y", 5000), "") + end))
 	is.New(t).True(len(err.Error()) < 300) // what was sent is not repeated at length
 }
 
-// What nobody read of a part does not count as the header of the next.
+// The unread rest of a part does not count as the header of the next.
 func TestPartThatIsNotRead(t *testing.T) {
 	is, names := is.New(t), ""
-	body := part(`form-data; name="a"; filename="a"`, strings.Repeat("x", 1<<20)) + part(`form-data; name="b"`, "b") + end
+	body := part(`form-data; name="a"; filename="a"`, strings.Repeat("x", 1<<20)) + part(`form-data; name="b"`, "b") +
+		end
 	is.NoErr(formdata.Read(strings.NewReader(body), "b", func(p formdata.Part) error {
 		names += p.Name
 		return nil

@@ -11,13 +11,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
 
-// slow has a peer send so many bytes at once, and then pieces with a pause before each, and tells what a
+// slow has a peer send so many bytes at once, and then pieces with a pause before each, and returns what a
 // Steady made of them and when.
-func slow(t *testing.T, first, pieces, size int, pause time.Duration) (n int64, took time.Duration, s *formdata.Steady, err error) {
+func slow(t *testing.T, first, pieces, size int, pause time.Duration) (n int64, took time.Duration, s *formdata.Steady,
+	err error) {
 	near, far := net.Pipe()
 	sent := make(chan struct{})
 	go func() {
@@ -62,9 +64,12 @@ func TestSteady(t *testing.T) {
 		// Its bytes allow for next to nothing beyond the patience.
 		"drips": {pieces: 1000, size: 1, pause: time.Second, took: formdata.Patience, slow: true},
 		// What came before earns no silence.
-		"drips after a quick beginning":  {first: 40 << 20, pieces: 1000, size: 1, pause: 25 * time.Second, took: formdata.Patience, slow: true},
-		"stalls after a quick beginning": {first: 40 << 20, pieces: 1, size: 1, pause: time.Minute, took: formdata.Patience, slow: true},
-		"steady without end":             {pieces: 1000, size: 10 * formdata.MinRate, pause: 9 * time.Second, took: formdata.MaxTime, slow: true},
+		"drips after a quick beginning": {first: 40 << 20, pieces: 1000, size: 1, pause: 25 * time.Second,
+			took: formdata.Patience, slow: true},
+		"stalls after a quick beginning": {first: 40 << 20, pieces: 1, size: 1, pause: time.Minute,
+			took: formdata.Patience, slow: true},
+		"steady without end": {pieces: 1000, size: 10 * formdata.MinRate, pause: 9 * time.Second,
+			took: formdata.MaxTime, slow: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -23,13 +23,15 @@ type Generation struct {
 	Options
 	AspectRatio imagegen.Ratio `json:"aspect_ratio"`
 	Quality     imagegen.Tier  `json:"quality"`
-	CreatedAt   Time           `json:"created_at"`
-	CompletedAt Time           `json:"completed_at"`
-	Images      []Image        `json:"images"`
-	Usage       Usage          `json:"usage"`
-	PollURL     string         `json:"poll_url"`
-	Balance     *Balance       `json:"balance,omitempty"`
-	Error       *Failure       `json:"error,omitempty"`
+	// Effort is the quality that the provider was asked for: RequestedQuality, or less where the model caps it.
+	Effort      imagegen.Quality `json:"effort"`
+	CreatedAt   Time             `json:"created_at"`
+	CompletedAt Time             `json:"completed_at"`
+	Images      []Image          `json:"images"`
+	Usage       Usage            `json:"usage"`
+	PollURL     string           `json:"poll_url"`
+	Balance     *Balance         `json:"balance,omitempty"`
+	Error       *Failure         `json:"error,omitempty"`
 }
 
 // Image is one stored image.
@@ -41,6 +43,8 @@ type Image struct {
 	Width       int              `json:"width"`
 	Height      int              `json:"height"`
 	ContentType string           `json:"content_type"`
+
+	Provenance imagegen.Provenance `json:"provenance,omitempty"`
 }
 
 // Usage is what a generation cost, and what it would if every image had come.
@@ -62,13 +66,14 @@ func NewGeneration(g imagegen.Generation, base string) Generation {
 	w := Generation{
 		Object: "image_generation", ID: g.ID, Status: g.Status, Model: g.Model, Prompt: g.Prompt, N: g.N,
 		Size: g.Size.String(), RequestedQuality: g.Quality, ReferenceCount: g.ReferenceCount,
-		Mask: g.Masked, Options: newOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
-		Images: make([]Image, len(g.Images)), Usage: Usage{g.Credits, g.CreditsRequested},
-		PollURL: base + GenerationPath(g.ID),
+		Mask: g.Masked, Options: newOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier,
+		Effort: g.Effort, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
+		Images: make([]Image, len(g.Images)),
+		Usage:  Usage{g.Credits, g.CreditsRequested}, PollURL: base + GenerationPath(g.ID),
 	}
 	for i, m := range g.Images {
 		w.Images[i] = Image{Object: "image", ID: m.ID, URL: base + ImagePath(m.ID), CreatedAt: Time(m.CreatedAt),
-			Width: m.Width, Height: m.Height, ContentType: m.MediaType}
+			Width: m.Width, Height: m.Height, ContentType: m.MediaType, Provenance: m.Provenance}
 	}
 	if g.Failure != nil {
 		w.Error = &Failure{g.Failure.Message, g.Failure.Code}
@@ -90,12 +95,13 @@ func (w Generation) Value() (imagegen.Generation, error) {
 	size, err := imagegen.ParseSize(w.Size)
 	g := imagegen.Generation{
 		ID: w.ID, Status: w.Status, Model: w.Model, Prompt: w.Prompt, N: w.N, Size: size, Quality: w.RequestedQuality,
-		ReferenceCount: w.ReferenceCount, Masked: w.Mask, Options: w.Options.Value(), Ratio: w.AspectRatio, Tier: w.Quality, CreatedAt: time.Time(w.CreatedAt),
-		CompletedAt: time.Time(w.CompletedAt), Credits: w.Usage.Credits, CreditsRequested: w.Usage.CreditsRequested,
+		ReferenceCount: w.ReferenceCount, Masked: w.Mask, Options: w.Options.Value(), Ratio: w.AspectRatio,
+		Tier: w.Quality, Effort: w.Effort, CreatedAt: time.Time(w.CreatedAt), CompletedAt: time.Time(w.CompletedAt),
+		Credits: w.Usage.Credits, CreditsRequested: w.Usage.CreditsRequested,
 	}
 	for _, m := range w.Images {
 		g.Images = append(g.Images, imagegen.Image{ID: m.ID, URL: m.URL, CreatedAt: time.Time(m.CreatedAt),
-			Width: m.Width, Height: m.Height, MediaType: m.ContentType})
+			Width: m.Width, Height: m.Height, MediaType: m.ContentType, Provenance: m.Provenance})
 	}
 	if w.Error != nil {
 		g.Failure = &imagegen.Error{Code: w.Error.Code, Message: w.Error.Message, Generation: w.ID}
@@ -145,5 +151,6 @@ func newOptions(o imagegen.Options) Options {
 
 // Value converts back.
 func (w Options) Value() imagegen.Options {
-	return imagegen.Options{Format: w.OutputFormat, Compression: w.OutputCompression, Background: w.Background, Seed: w.Seed}
+	return imagegen.Options{Format: w.OutputFormat, Compression: w.OutputCompression, Background: w.Background,
+		Seed: w.Seed}
 }

@@ -3,15 +3,16 @@ package wire
 import "github.com/imagegend/imagegend/imagegen"
 
 // QuoteRequest is a request for a price: one for images, with the number of its references in place of
-// the files.
+// the files, and whether there is a mask.
 type QuoteRequest struct {
 	Request
-	ReferenceCount int `json:"reference_count,omitempty"`
+	ReferenceCount int  `json:"reference_count,omitempty"`
+	Mask           bool `json:"mask,omitempty"`
 }
 
 // NewQuoteRequest converts.
 func NewQuoteRequest(q imagegen.GenerateRequest) QuoteRequest {
-	return QuoteRequest{NewRequest(q), len(q.References)}
+	return QuoteRequest{NewRequest(q), len(q.References), q.Mask != nil}
 }
 
 // Quote is what a request would be made as, and cost.
@@ -20,20 +21,25 @@ type Quote struct {
 	Model       string           `json:"model"`
 	AspectRatio imagegen.Ratio   `json:"aspect_ratio"`
 	Quality     imagegen.Tier    `json:"quality"`
+	Effort      imagegen.Quality `json:"effort"`
 	N           int              `json:"n"`
+	Price       imagegen.Credits `json:"price"`
 	Credits     imagegen.Credits `json:"credits"`
 	Balance     Balance          `json:"balance"`
+
+	ReferenceCredits imagegen.Credits `json:"reference_credits,omitempty"`
 }
 
 // NewQuote converts.
 func NewQuote(q imagegen.Quote) Quote {
-	return Quote{Object: "quote", Model: q.Model, AspectRatio: q.Ratio, Quality: q.Tier, N: q.N, Credits: q.Credits, Balance: *NewBalance(q.Balance)}
+	return Quote{Object: "quote", Model: q.Model, AspectRatio: q.Ratio, Quality: q.Tier, Effort: q.Effort, N: q.N,
+		Price: q.Price, Credits: q.Credits, ReferenceCredits: q.ReferenceCredits, Balance: *NewBalance(q.Balance)}
 }
 
-// Value converts back. The price of one image is not in the body; it follows from that of all.
+// Value converts back.
 func (w Quote) Value() imagegen.Quote {
-	return imagegen.Quote{Model: w.Model, Ratio: w.AspectRatio, Tier: w.Quality, N: w.N, Price: w.Credits / imagegen.Credits(max(1, w.N)),
-		Credits: w.Credits, Balance: w.Balance.Value()}
+	return imagegen.Quote{Model: w.Model, Ratio: w.AspectRatio, Tier: w.Quality, Effort: w.Effort, N: w.N,
+		Price: w.Price, ReferenceCredits: w.ReferenceCredits, Credits: w.Credits, Balance: w.Balance.Value()}
 }
 
 // Check implements Body.

@@ -2,8 +2,8 @@
 // types of package imagegen, so that server and client cannot disagree.
 //
 // Each body has a function New that makes it of a value, and a method Value that converts it back.
-// What the interface does not carry is lost on the way: aliases, favourites, and whether a failure is
-// lasting. The server's checks of requests are in package httpapi; Check is for the client, which may
+// What the interface does not carry is lost on the way: aliases, favourites, what upstreams have used, and whether a
+// failure is lasting. The server's checks of requests are in package httpapi; Check is for the client, which may
 // be talking to anything. A name or type that is changed here changes the interface: openapi.json and
 // docs/api.md describe the same.
 package wire
@@ -41,21 +41,18 @@ func GenerationAt(address string) imagegen.GenerationID {
 	return imagegen.GenerationID(last)
 }
 
+// TimeLayout is that of a time in UTC.
+const TimeLayout = "2006-01-02T15:04:05.000Z"
+
 // Time is a time as the interface writes it: UTC, always three decimals. The zero time is null.
 type Time time.Time
-
-const timeLayout = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON implements json.Marshaler.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {
 		return []byte("null"), nil
 	}
-	const nanoseconds = 9 // AppendFormat writes all nine digits before it cuts off those beyond the layout
-	b := make([]byte, 0, len(timeLayout)+len(`""`)+nanoseconds)
-	b = append(b, '"')
-	b = time.Time(t).UTC().AppendFormat(b, timeLayout)
-	return append(b, '"'), nil
+	return []byte(`"` + time.Time(t).UTC().Format(TimeLayout) + `"`), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts exactly what MarshalJSON writes.
@@ -64,7 +61,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = Time{}
 		return nil
 	}
-	parsed, err := time.Parse(`"`+timeLayout+`"`, string(b))
+	parsed, err := time.Parse(`"`+TimeLayout+`"`, string(b))
 	*t = Time(parsed)
 	return err
 }
@@ -79,12 +76,13 @@ type Request struct {
 	N       int    `json:"n,omitempty"`
 	Async   bool   `json:"async,omitempty"`
 	Options
+	MaxCredits imagegen.Credits `json:"max_credits,omitempty"`
 }
 
 // NewRequest converts. References and a mask are left out: they need a form.
 func NewRequest(q imagegen.GenerateRequest) Request {
-	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N, Async: q.Async,
-		Options: newOptions(q.Options)}
+	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N,
+		Async: q.Async, Options: newOptions(q.Options), MaxCredits: q.MaxCredits}
 }
 
 // BalanceBody is the answer to a request for the balance.

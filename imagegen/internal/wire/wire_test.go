@@ -6,9 +6,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
-	"github.com/matryer/is"
 )
 
 const base = "https://images.example.com/prefix"
@@ -29,13 +30,17 @@ func TestResultRoundTrip(t *testing.T) {
 	is := is.New(t)
 	want := imagegen.Result{
 		Generation: imagegen.Generation{
-			ID: "gen_1", Status: imagegen.StatusSucceeded, Model: "m", Prompt: "a <fox> & \u2028", N: 2, Size: imagegen.Size{Width: 64, Height: 48},
-			Quality: imagegen.QualityHigh, ReferenceCount: 3, Ratio: "4:3", Tier: imagegen.Tier2K, CreatedAt: created, CompletedAt: created.Add(time.Second),
-			Masked: true, Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: new(0), Background: imagegen.BackgroundOpaque, Seed: new(int64(0))},
-			Images:  []imagegen.Image{{ID: "image_1", URL: base + "/images/image_1", CreatedAt: created, Width: 64, Height: 48, MediaType: "image/webp"}},
+			ID: "gen_1", Status: imagegen.StatusSucceeded, Model: "m", Prompt: "a <fox> & \u2028", N: 2,
+			Size: imagegen.Size{Width: 64, Height: 48}, Quality: imagegen.QualityHigh, ReferenceCount: 3, Ratio: "4:3",
+			Tier: imagegen.Tier2K, CreatedAt: created, CompletedAt: created.Add(time.Second), Masked: true,
+			Options: imagegen.Options{Format: imagegen.FormatJPEG, Compression: new(0),
+				Background: imagegen.BackgroundOpaque, Seed: new(int64(0))},
+			Images: []imagegen.Image{{ID: "image_1", URL: base + "/images/image_1", CreatedAt: created, Width: 64,
+				Height: 48, MediaType: "image/webp"}},
 			Credits: 2, CreditsRequested: 4,
 		},
-		Balance: &imagegen.Balance{Credits: imagegen.MaxCredits, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 7, At: created}},
+		Balance: &imagegen.Balance{Credits: imagegen.MaxCredits, AccountType: "PRO",
+			NextExpiration: &imagegen.Expiration{Credits: 7, At: created}},
 	}
 	got, err := through(t, wire.NewResult(want, base)).Result()
 	is.NoErr(err)
@@ -63,9 +68,10 @@ func TestListRoundTrip(t *testing.T) {
 
 func TestModelsRoundTrip(t *testing.T) {
 	is := is.New(t)
-	want := []imagegen.ModelInfo{{ID: "m", Provider: "p", Credits: map[imagegen.Tier]imagegen.Credits{"2K": 3}, Tiers: []imagegen.Tier{"2K"},
-		Ratios: []imagegen.Ratio{"1:1"}, MaxReferences: 1, MaxImages: 2, MaxPrompt: 3, MaxReferenceBytes: 4,
-		Formats: []imagegen.Format{"png"}, Backgrounds: []imagegen.Background{"auto"}, Mask: true, MaxSeed: 5}}
+	want := []imagegen.ModelInfo{{ID: "m", Provider: "p", Credits: map[imagegen.Tier]imagegen.Credits{"2K": 3},
+		Tiers: []imagegen.Tier{"2K"}, Ratios: []imagegen.Ratio{"1:1"}, MaxReferences: 1, MaxImages: 2, MaxPrompt: 3,
+		MaxReferenceBytes: 4, Formats: []imagegen.Format{"png"}, Backgrounds: []imagegen.Background{"auto"}, Mask: true,
+		MaxSeed: 5}}
 	is.Equal(cmp.Diff(want, through(t, wire.NewModels(want)).Value()), "")
 }
 

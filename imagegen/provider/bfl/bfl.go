@@ -28,9 +28,10 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 	a.Accepted = func(read hosted.Answer) (task.Handle, error) {
 		var at struct {
 			PollingURL string `json:"polling_url"`
+			Cost       json.RawMessage
 		}
 		err := read(&at)
-		return task.Handle{Status: at.PollingURL}, err
+		return task.Handle{Status: at.PollingURL, Units: upstream.Micros(string(at.Cost))}, err
 	}
 	a.Status = func(read hosted.Answer) (task.Progress, error) {
 		var now answer
@@ -40,11 +41,11 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 		return now.progress(), nil
 	}
 	a.Ended = func(err error) (task.Progress, bool) {
-		told, ok := errors.AsType[*state](err)
+		failed, ok := errors.AsType[*state](err)
 		if !ok {
 			return task.Progress{}, false
 		}
-		return told.progress(), true
+		return failed.progress(), true
 	}
 	a.Probe = func(ctx context.Context, client *upstream.Client) error {
 		var account struct{ Credits float64 }
@@ -63,7 +64,7 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 // fields are the JSON fields of a submission. What a request asks for takes precedence over what is configured.
 func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family, d *upstream.Document) map[string]any {
 	fields := map[string]any{"prompt": r.Prompt}
-	f.ask(fields, size)
+	f.setSize(fields, size)
 	if format := cmp.Or(string(r.Options.Format), c.OutputFormat); format != "" && f.formats {
 		fields["output_format"] = format
 	}
@@ -77,7 +78,7 @@ func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family,
 	for _, reference := range r.References {
 		images = append(images, d.Base64(reference))
 	}
-	f.attach(fields, images)
+	f.setReferences(fields, images)
 	return fields
 }
 
@@ -110,7 +111,7 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 }
 
 // progress takes an unknown status for another name of work in progress, since the upstream has added some. Failures
-// are of ClassUnknown, since it is not known whether the task was charged; only moderation is told apart.
+// are of ClassUnknown, since it is not known whether the task was charged; only moderation has a class of its own.
 func (a answer) progress() task.Progress {
 	e := &imagegen.ProviderError{Err: fmt.Errorf("the task's status is %q", upstream.Excerpt([]byte(a.Status)))}
 	switch a.Status {
@@ -118,7 +119,7 @@ func (a answer) progress() task.Progress {
 		if a.Result.Sample != "" {
 			return task.Progress{Done: true, Images: []string{a.Result.Sample}}
 		}
-		e.Message = "the upstream names no image"
+		e.Message, e.Err = "the upstream names no image", nil
 	case "Request Moderated", "Content Moderated":
 		e.Class, e.Message = imagegen.ClassRefused, "the upstream's moderation refused the request"
 	case "Task not found":

@@ -1,6 +1,9 @@
 package bfl_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -39,26 +42,37 @@ func TestProvider(t *testing.T) {
 		Pending:      `{"status":"Generating"}`, // not a status of the reference
 		Last:         func(r *http.Request) bool { return r.URL.Path == "/v1/get_result" },
 		CannotCancel: true,
+		Used:         imagegen.UpstreamUsage{Units: 4_500_000},
+		Refused:      imagegen.UpstreamUsage{Units: 4_500_000},
 		Submissions: map[string]hostedtest.Failure{
-			"rate limited":   {Status: 429, Retry: "7", Body: `{"detail":"Rate limit exceeded"}`, Class: imagegen.ClassRateLimited, After: 7 * time.Second},
-			"too many tasks": {Status: 429, Body: `{"detail":"You have 24 active tasks"}`, Class: imagegen.ClassRateLimited},
-			"no credits":     {Status: 402, Body: `{"detail":"Insufficient credits"}`, Class: imagegen.ClassUnusable},
-			"bad key":        {Status: 403, Body: `{"detail":"Not authenticated"}`, Class: imagegen.ClassUnusable},
-			"retired model":  {Status: 404, Body: `{"detail":"Not Found"}`, Class: imagegen.ClassUnusable},
-			"bad input":      {Status: 422, Body: `{"detail":[{"loc":["body","width"],"msg":"no","type":"value_error"}]}`, Class: imagegen.ClassInvalid},
-			"cut short":      {Status: 200, Body: `{"id":"1","polling_`},
-			"no address":     {Status: 200, Body: `{"id":"1"}`},
+			"rate limited": {Status: 429, Retry: "7", Body: `{"detail":"Rate limit exceeded"}`,
+				Class: imagegen.ClassRateLimited, After: 7 * time.Second},
+			"too many tasks": {Status: 429, Body: `{"detail":"You have 24 active tasks"}`,
+				Class: imagegen.ClassRateLimited},
+			"no credits":    {Status: 402, Body: `{"detail":"Insufficient credits"}`, Class: imagegen.ClassUnusable},
+			"bad key":       {Status: 403, Body: `{"detail":"Not authenticated"}`, Class: imagegen.ClassUnusable},
+			"retired model": {Status: 404, Body: `{"detail":"Not Found"}`, Class: imagegen.ClassUnusable},
+			"bad input": {Status: 422,
+				Body:  `{"detail":[{"loc":["body","width"],"msg":"no","type":"value_error"}]}`,
+				Class: imagegen.ClassInvalid},
+			"cut short":  {Status: 200, Body: `{"id":"1","polling_`},
+			"no address": {Status: 200, Body: `{"id":"1"}`},
 		},
 		Ends: map[string]hostedtest.Failure{
-			"the prompt is refused":  {Status: 200, Body: `{"status":"Request Moderated"}`, Class: imagegen.ClassRefused, Says: "moderation"},
-			"the picture is refused": {Status: 200, Body: `{"status":"Content Moderated"}`, Class: imagegen.ClassRefused, Says: "moderation"},
-			"refused with a 503":     {Status: 503, Body: `{"id":"1","status":"Request Moderated","result":null,"details":{"Moderation Reasons":["x"]}}`, Class: imagegen.ClassRefused, Says: "moderation"},
+			"the prompt is refused": {Status: 200, Body: `{"status":"Request Moderated"}`,
+				Class: imagegen.ClassRefused, Says: "moderation"},
+			"the picture is refused": {Status: 200, Body: `{"status":"Content Moderated"}`,
+				Class: imagegen.ClassRefused, Says: "moderation"},
+			"refused with a 503": {Status: 503,
+				Body:  `{"id":"1","status":"Request Moderated","result":null,"details":{"Moderation Reasons":["x"]}}`,
+				Class: imagegen.ClassRefused, Says: "moderation"},
 			"an error with a 500":    {Status: 500, Body: `{"id":"1","status":"Error","result":null}`, Says: "failed"},
 			"an error":               {Status: 200, Body: `{"status":"Error","result":null}`, Says: "failed"},
 			"gone":                   {Status: 200, Body: `{"status":"Task not found"}`, Says: "no longer knows"},
 			"gone with 404":          {Status: 404, Body: `{"status":"Task not found"}`, Says: "no longer knows"},
 			"ready without an image": {Status: 200, Body: `{"status":"Ready","result":{}}`, Says: "no image"},
-			"another's address":      {Status: 200, Body: `{"status":"Ready","result":{"sample":"ftp://192.0.2.1/x"}}`, Says: "could not be fetched"},
+			"another's address": {Status: 200, Body: `{"status":"Ready","result":{"sample":"ftp://192.0.2.1/x"}}`,
+				Says: "could not be fetched"},
 		},
 	}.Run(t)
 }
@@ -68,12 +82,14 @@ func TestTaskIsSubmitted(t *testing.T) {
 	d, tolerance := double(), 0
 	p := serve(t, d, func(c *bfl.Config) { c.OutputFormat, c.SafetyTolerance = "png", &tolerance })
 	r := providertest.Request(`a <fox> & "snow"`, 1)
-	r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
+	r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png", "fox",
+		1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
 	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}}) // the first reference's shape
-	want := []hostedtest.Sent{{Path: "/v1/flux-2-pro", Fields: object{"prompt": `a <fox> & "snow"`, "width": 1280.0, "height": 720.0, "output_format": "png",
-		"safety_tolerance": 0.0, "input_image": "Zm94", "input_image_2": "b3ds"}}}
+	want := []hostedtest.Sent{{Path: "/v1/flux-2-pro", Fields: object{"prompt": `a <fox> & "snow"`, "width": 1280.0,
+		"height": 720.0, "output_format": "png", "safety_tolerance": 0.0, "input_image": "Zm94",
+		"input_image_2": "b3ds"}}}
 	is.Equal(cmp.Diff(want, d.Sent()), "")
 }
 
@@ -83,16 +99,17 @@ func TestTiers(t *testing.T) {
 	is.Equal(p.Capabilities().Tiers, []imagegen.Tier{"1K", "2K"})
 	r := providertest.Request("a fox", 1)
 	r.Tier = "4K"
-	is.True(imagegen.Refuses(p, r) != nil)
+	is.True(imagegen.CheckRequest(p, r) != nil)
 }
 
 func TestExplicitSizesAreLegal(t *testing.T) {
 	p := serve(t, double(), nil) // which refuses those that are not
-	for asked, sent := range map[string]string{"512x512": "512x512", "1920x1080": "1920x1088", "100x100": "1024x1024", "2048x2048": "2048x2048", "999x2000": "1008x2000"} {
+	for asked, sent := range map[string]string{"512x512": "512x512", "1920x1080": "1920x1088", "100x100": "1024x1024",
+		"2048x2048": "2048x2048", "999x2000": "1008x2000"} {
 		t.Run(asked, func(t *testing.T) {
 			is := is.New(t)
 			r := providertest.Explicit(t, p, asked)
-			is.NoErr(imagegen.Refuses(p, r))
+			is.NoErr(imagegen.CheckRequest(p, r))
 			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(sizes[0].String(), sent)
@@ -146,4 +163,36 @@ func TestNewRefuses(t *testing.T) {
 	p, err := bfl.New(bfl.Config{APIKey: "k", MaxReferences: -1})
 	is.New(t).NoErr(err)
 	is.New(t).Equal(p.Capabilities().MaxReferences, 0)
+}
+
+// A cost that cannot be right costs no image. One that is right counts even if nobody waits for the image.
+func TestCost(t *testing.T) {
+	for cost, want := range map[string]imagegen.Micros{"3": 3_000_000, "0.0141": 14_100, "1e-2": 10_000, "null": 0,
+		`"3"`: 0, "-3": 0, "1e13": 0, "[3]": 0, "true": 0} {
+		t.Run(cost, func(t *testing.T) {
+			is := is.New(t)
+			d := double()
+			d.Before = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodPost {
+					d.Submit(hostedtest.Sent{Fields: object{"width": 64.0, "height": 64.0}})
+					fmt.Fprintf(w, `{"id":"0","polling_url":"http://%s/v1/get_result?id=0","cost":%s}`, r.Host, cost)
+				}
+				return r.Method == http.MethodPost
+			}
+			r := providertest.Request("a fox", 1)
+			used := providertest.Used(&r)
+			sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
+			is.NoErr(err)
+			is.Equal(len(sizes), 1)
+			is.Equal(used(), imagegen.UpstreamUsage{Units: want})
+		})
+	}
+	is := is.New(t)
+	r := providertest.Request(hostedtest.Endless, 2)
+	used := providertest.Used(&r)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err := providertest.Collect(ctx, serve(t, double(), nil), r)
+	is.True(errors.Is(err, context.DeadlineExceeded))
+	is.Equal(used(), imagegen.UpstreamUsage{Units: 9_000_000})
 }

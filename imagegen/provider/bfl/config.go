@@ -24,7 +24,7 @@ const (
 type Config struct {
 	// APIKey is sent to BaseURL's host, and where that is below bfl.ai to the other hosts there.
 	// Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// Name is the upstream's name, shown to callers. "": "bfl".
 	Name string
@@ -33,7 +33,7 @@ type Config struct {
 	// work is done in Europe. "": https://api.bfl.ai/v1.
 	BaseURL string
 
-	// Model is the last part of the model's path. Its beginning tells what the model takes: flux-3-, flux-2-,
+	// Model is the last part of the model's path. Its beginning says what the model takes: flux-3-, flux-2-,
 	// flux-kontext- and so on; an unknown model is taken for one of FLUX.2. "": flux-2-pro.
 	Model string
 
@@ -43,7 +43,7 @@ type Config struct {
 
 	// MaxReferences is the most reference images, up to what the model takes: 10 for FLUX.3, 8 for FLUX.2, 4 for its
 	// klein models and for Kontext, none for FLUX.1. 0: all of them. Negative: none.
-	MaxReferences int `zero:"-1"`
+	MaxReferences int
 
 	// MaxPrompt is the most characters of a prompt. 0: 32,000.
 	MaxPrompt int
@@ -88,12 +88,13 @@ func New(c Config) (*Provider, error) {
 	f := familyOf(c.Model)
 	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, f.most))
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
-	if err := c.check(f); err != nil {
+	if err := c.validateFor(f); err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}
 	c.SizeRules = cmp.Or(c.SizeRules, f.rules)
 	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, PerTask: 1, Interval: c.PollInterval,
-		Can: f.declare(imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}),
+		Can: f.declare(imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences,
+			MaxPrompt: c.MaxPrompt}),
 		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
 			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}, f))
 	if err != nil {
@@ -102,20 +103,23 @@ func New(c Config) (*Provider, error) {
 	return &Provider{p}, nil
 }
 
-// check refuses what the family f of the model does not take. SizeRules are those that were
+// validateFor refuses what the family f of the model does not take. SizeRules are those that were
 // configured, before f's own.
-func (c Config) check(f family) error {
+func (c Config) validateFor(f family) error {
 	switch {
 	case c.SizeRules != (imagegen.SizeRules{}) && !f.byPixels():
 		return fmt.Errorf("the option SizeRules is set, but model %s takes a ratio and no size", c.Model)
 	case c.OutputFormat != "" && !f.formats:
-		return fmt.Errorf("the option OutputFormat is %q, but model %s does not let it be chosen", c.OutputFormat, c.Model)
+		return fmt.Errorf("the option OutputFormat is %q, but model %s does not let it be chosen", c.OutputFormat,
+			c.Model)
 	case c.MaxReferences > f.most:
-		return fmt.Errorf("the option MaxReferences is %d; for model %s it can be up to %d", c.MaxReferences, c.Model, f.most)
+		return fmt.Errorf("the option MaxReferences is %d; for model %s it can be up to %d", c.MaxReferences, c.Model,
+			f.most)
 	case !slices.Contains([]string{"", "png", "jpeg", "webp"}, c.OutputFormat):
 		return fmt.Errorf("the option OutputFormat is %q; it can be png, jpeg or webp", c.OutputFormat)
 	case c.SafetyTolerance != nil && (*c.SafetyTolerance < 0 || *c.SafetyTolerance > f.tolerance):
-		return fmt.Errorf("the option SafetyTolerance is %d; for model %s it can be from 0 to %d", *c.SafetyTolerance, c.Model, f.tolerance)
+		return fmt.Errorf("the option SafetyTolerance is %d; for model %s it can be from 0 to %d", *c.SafetyTolerance,
+			c.Model, f.tolerance)
 	}
 	return nil
 }

@@ -14,7 +14,8 @@
 // since it leads to the region that does the work. The status there is Pending (or another name for work in
 // progress), then Ready, Error, Request Moderated, Content Moderated or Task not found. The address of an image is
 // valid for ten minutes: if a task is continued later than that, its image is lost. An account can have 24 active
-// tasks; beyond that the answer is 429. A task cannot be cancelled.
+// tasks; beyond that the answer is 429. A task cannot be cancelled. The first answer names what the task costs, in
+// credits of one US cent each.
 //
 // The models take different fields, and refuse or ignore those of other models. FLUX.3 takes images, aspect_ratio and
 // a class of resolution. Kontext and FLUX1.1 ultra take an aspect_ratio and choose the size; a ratio that they miss

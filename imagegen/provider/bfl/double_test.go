@@ -30,7 +30,8 @@ func double() *hostedtest.Double {
 			}
 			status := http.StatusOK
 			if s.Fields["prompt"] == hostedtest.Forbidden {
-				status = http.StatusServiceUnavailable // what was moderated comes so (vercel/ai, packages/black-forest-labs)
+				// what was moderated comes so (vercel/ai, packages/black-forest-labs)
+				status = http.StatusServiceUnavailable
 			}
 			upstreamtest.Answer(w, status, state(r, id, s.Fields))
 		},
@@ -44,10 +45,13 @@ func double() *hostedtest.Double {
 			case err != nil:
 				d.Refuse(w, http.StatusBadRequest, err.Error())
 			case problem != "":
-				upstreamtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"msg": problem, "type": "value_error"}}})
+				upstreamtest.Answer(w, http.StatusUnprocessableEntity,
+					object{"detail": []object{{"msg": problem, "type": "value_error"}}})
 			default:
 				id := d.Submit(s)
-				upstreamtest.Answer(w, http.StatusOK, object{"id": id, "cost": 3, "polling_url": "http://" + r.Host + "/v1/get_result?id=" + id})
+				// the figures are those of docs.bfl.ai, flux-2 (2026-11-27)
+				upstreamtest.Answer(w, http.StatusOK, object{"id": id, "cost": 4.5, "input_mp": 0, "output_mp": 1.98,
+					"polling_url": "http://" + r.Host + "/v1/get_result?id=" + id})
 			}
 		},
 	}
@@ -59,9 +63,11 @@ func state(r *http.Request, id string, fields object) object {
 	case hostedtest.Endless:
 		return object{"id": id, "status": "Pending", "result": nil, "progress": 0.5}
 	case hostedtest.Forbidden:
-		return object{"id": id, "status": "Request Moderated", "result": nil, "details": object{"Moderation Reasons": []string{"Derivative Works Filter"}}}
+		return object{"id": id, "status": "Request Moderated", "result": nil,
+			"details": object{"Moderation Reasons": []string{"Derivative Works Filter"}}}
 	}
-	return object{"id": id, "status": "Ready", "result": object{"seed": 42, "prompt": fields["prompt"], "sample": "http://" + r.Host + "/files/" + size(fields) + format(fields)}}
+	return object{"id": id, "status": "Ready", "result": object{"seed": 42, "prompt": fields["prompt"],
+		"sample": "http://" + r.Host + "/files/" + size(fields) + format(fields)}}
 }
 
 // format is what comes out where it was asked for.

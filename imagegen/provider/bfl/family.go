@@ -42,9 +42,9 @@ func familyOf(model string) family {
 	return families[slices.IndexFunc(families, func(f family) bool { return strings.HasPrefix(model, f.prefix) })]
 }
 
-// declare adds the options that requests can use. Of the formats, these are the two on which all descriptions agree. The
-// specification also has webp, so that Config.OutputFormat can be webp; but docs.bfl.ai does not have it, nor have the
-// schemas of FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
+// declare adds the options that requests can use. Of the formats, these are the two on which all descriptions agree.
+// The specification also has webp, so that Config.OutputFormat can be webp; but docs.bfl.ai does not have it, nor have
+// the schemas of FLUX.2 at docs.comfy.org/development/comfy-router/models/black-forest-labs.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	if f.formats {
 		can.Formats = []imagegen.Format{imagegen.FormatPNG, imagegen.FormatJPEG}
@@ -62,15 +62,16 @@ func (f family) byPixels() bool { return f.sizes == nil }
 // numbers of pixels are not: the images are expected to be no smaller than the usual sizes.
 func flux3Sizes() (all []imagegen.Size) {
 	for _, t := range imagegen.Tiers() {
-		for _, ratio := range []imagegen.Ratio{"1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9", "9:21", "2:1", "1:2"} {
+		for _, ratio := range []imagegen.Ratio{"1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9",
+			"9:21", "2:1", "1:2"} {
 			all = append(all, imagegen.SizeFor(ratio, t))
 		}
 	}
 	return all
 }
 
-// ask adds the fields that say the size.
-func (f family) ask(fields map[string]any, size imagegen.Size) {
+// setSize adds the fields that say the size.
+func (f family) setSize(fields map[string]any, size imagegen.Size) {
 	if f.byPixels() {
 		fields["width"], fields["height"] = size.Width, size.Height
 		return
@@ -81,8 +82,8 @@ func (f family) ask(fields map[string]any, size imagegen.Size) {
 	}
 }
 
-// attach adds the fields with the references.
-func (f family) attach(fields map[string]any, images []string) {
+// setReferences adds the fields with the references.
+func (f family) setReferences(fields map[string]any, images []string) {
 	if f.list && len(images) > 0 {
 		fields[f.references] = images
 		return
@@ -98,12 +99,14 @@ func (f family) attach(fields map[string]any, images []string) {
 
 // kontextSizes are what the Kontext models make of a ratio (black-forest-labs/flux, src/flux/util.py).
 var kontextSizes = withTurned(imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 1184, Height: 880},
-	imagegen.Size{Width: 1248, Height: 832}, imagegen.Size{Width: 1392, Height: 752}, imagegen.Size{Width: 1456, Height: 720},
+	imagegen.Size{Width: 1248, Height: 832}, imagegen.Size{Width: 1392, Height: 752}, imagegen.Size{Width: 1456,
+		Height: 720},
 	imagegen.Size{Width: 1568, Height: 672})
 
 // ultraSizes are what FLUX1.1 ultra makes of a ratio (runware.ai/docs/models/bfl-flux-1-1-pro-ultra).
 var ultraSizes = withTurned(imagegen.Size{Width: 2048, Height: 2048}, imagegen.Size{Width: 2368, Height: 1792},
-	imagegen.Size{Width: 2496, Height: 1664}, imagegen.Size{Width: 2752, Height: 1536}, imagegen.Size{Width: 3136, Height: 1344})
+	imagegen.Size{Width: 2496, Height: 1664}, imagegen.Size{Width: 2752, Height: 1536}, imagegen.Size{Width: 3136,
+		Height: 1344})
 
 // withTurned adds to each landscape size the portrait size with the edges exchanged.
 func withTurned(landscape ...imagegen.Size) (all []imagegen.Size) {

@@ -38,8 +38,10 @@ func TestWhatFamiliesAreSent(t *testing.T) {
 		references        int
 		sent              map[string]any
 	}{
-		"flux-3-image":       {"auto", "21:9", "4K", 2, map[string]any{"aspect_ratio": "21:9", "resolution": "4k", "images": []any{"Zm94", "b3ds"}}},
-		"flux-kontext-pro":   {"auto", "3:2", "1K", 2, map[string]any{"aspect_ratio": "3:2", "input_image": "Zm94", "input_image_2": "b3ds"}},
+		"flux-3-image": {"auto", "21:9", "4K", 2, map[string]any{"aspect_ratio": "21:9", "resolution": "4k",
+			"images": []any{"Zm94", "b3ds"}}},
+		"flux-kontext-pro": {"auto", "3:2", "1K", 2, map[string]any{"aspect_ratio": "3:2", "input_image": "Zm94",
+			"input_image_2": "b3ds"}},
 		"flux-pro-1.1-ultra": {"1600x900", "16:9", "1K", 0, map[string]any{"aspect_ratio": "16:9"}}, // cropped
 		"flux-pro-1.1":       {"1000x750", "4:3", "1K", 0, map[string]any{"width": 1024.0, "height": 768.0}},
 	} {
@@ -50,8 +52,9 @@ func TestWhatFamiliesAreSent(t *testing.T) {
 			r := providertest.Request("an ultra wide fox", 1)
 			r.Size, _ = imagegen.ParseSize(c.size)
 			r.Ratio, r.Tier = imagegen.Ratio(c.ratio), imagegen.Tier(c.tier)
-			r.References = []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 10, 10), providertest.Reference("image/png", "owl", 10, 10)}[:c.references]
-			is.NoErr(imagegen.Refuses(p, r))
+			r.References = []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 10, 10),
+				providertest.Reference("image/png", "owl", 10, 10)}[:c.references]
+			is.NoErr(imagegen.CheckRequest(p, r))
 			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			c.sent["prompt"] = r.Prompt
@@ -86,11 +89,12 @@ func TestFamiliesRefuse(t *testing.T) {
 	}
 }
 
-// A model that a gateway serves under a name of its own makes what it is told to.
+// A model that a gateway serves under a name of its own makes what the configuration says.
 func TestSizeRulesOfAnotherName(t *testing.T) {
 	for model, rules := range map[string]imagegen.SizeRules{"flux-2-pro": bfl.Flux2(), "flux-pro-1.1": bfl.Flux1()} {
 		is := is.New(t)
 		is.Equal(serve(t, double(), func(c *bfl.Config) { c.Model = model }).Capabilities().SizeRules, rules)
-		is.Equal(serve(t, double(), func(c *bfl.Config) { c.Model, c.SizeRules = "ours", rules }).Capabilities().SizeRules, rules)
+		is.Equal(serve(t, double(), func(c *bfl.Config) { c.Model, c.SizeRules = "ours", rules }).Capabilities().
+			SizeRules, rules)
 	}
 }

@@ -25,14 +25,19 @@ var (
 	numbers = []string{"input_image", "input_image_2", "input_image_3", "input_image_4"}
 	flux2   = slices.Concat(common, numbers, []string{"width", "height"})
 	inputs  = map[string]schema{
-		"flux-2-pro":         {slices.Concat(flux2, []string{"input_image_5", "input_image_6", "input_image_7", "input_image_8"}), 5, 16, 4096},
-		"flux-2-klein-9b":    {flux2, 5, 16, 4096},
-		"flux-kontext-pro":   {slices.Concat(common, numbers, []string{"aspect_ratio", "prompt_upsampling"}), 6, 0, 0},
-		"flux-pro-1.1-ultra": {slices.Concat(common, []string{"aspect_ratio", "prompt_upsampling", "raw", "image_prompt", "image_prompt_strength"}), 6, 0, 0},
-		"flux-pro-1.1":       {slices.Concat(common, []string{"width", "height", "prompt_upsampling", "image_prompt"}), 6, 32, 1440},
-		"flux-3-image":       {[]string{"prompt", "images", "aspect_ratio", "resolution", "grounding", "safety_tolerance", "version"}, 4, 0, 0},
+		"flux-2-pro": {slices.Concat(flux2, []string{"input_image_5", "input_image_6", "input_image_7",
+			"input_image_8"}), 5, 16, 4096},
+		"flux-2-klein-9b":  {flux2, 5, 16, 4096},
+		"flux-kontext-pro": {slices.Concat(common, numbers, []string{"aspect_ratio", "prompt_upsampling"}), 6, 0, 0},
+		"flux-pro-1.1-ultra": {slices.Concat(common, []string{"aspect_ratio", "prompt_upsampling", "raw",
+			"image_prompt", "image_prompt_strength"}), 6, 0, 0},
+		"flux-pro-1.1": {slices.Concat(common, []string{"width", "height", "prompt_upsampling", "image_prompt"}),
+			6, 32, 1440},
+		"flux-3-image": {[]string{"prompt", "images", "aspect_ratio", "resolution", "grounding",
+			"safety_tolerance", "version"}, 4, 0, 0},
 	}
-	ratiosOf3 = []string{"auto", "21:9", "2:1", "16:9", "3:2", "7:5", "4:3", "5:4", "1:1", "4:5", "3:4", "5:7", "2:3", "9:16", "1:2", "9:21"}
+	ratiosOf3 = []string{"auto", "21:9", "2:1", "16:9", "3:2", "7:5", "4:3", "5:4", "1:1", "4:5", "3:4", "5:7", "2:3",
+		"9:16", "1:2", "9:21"}
 )
 
 func (in schema) check(fields map[string]any) string {
@@ -55,7 +60,7 @@ func (in schema) check(fields map[string]any) string {
 		height, _ := fields["height"].(float64)
 		w, h := int(width), int(height)
 		if w%in.step != 0 || h%in.step != 0 || min(w, h) < 256 || max(w, h) > in.most || w*h > 2048*2048 {
-			return fmt.Sprintf("%d x %d is no size", w, h)
+			return fmt.Sprintf("%d x %d is not a size", w, h)
 		}
 	}
 	if slices.Contains(in.fields, "resolution") {
@@ -68,7 +73,8 @@ func checkFlux3(fields map[string]any) string {
 	if v, given := fields["aspect_ratio"]; given && !slices.Contains(ratiosOf3, fmt.Sprint(v)) {
 		return fmt.Sprintf("aspect_ratio %v", v)
 	}
-	if v, given := fields["resolution"]; given && !slices.Contains([]string{"768sq", "1k", "1.5k", "2k", "4k"}, fmt.Sprint(v)) {
+	if v, given := fields["resolution"]; given && !slices.Contains([]string{"768sq", "1k", "1.5k", "2k", "4k"},
+		fmt.Sprint(v)) {
 		return fmt.Sprintf("resolution %v", v)
 	}
 	images, given := fields["images"].([]any)
@@ -99,8 +105,9 @@ func size(fields map[string]any) string {
 }
 
 var (
-	ultra = map[string]string{"1:1": "2048x2048", "4:3": "2368x1792", "3:4": "1792x2368", "3:2": "2496x1664", "2:3": "1664x2496",
-		"16:9": "2752x1536", "9:16": "1536x2752", "21:9": "3136x1344", "9:21": "1344x3136"}
-	kontext = map[string]string{"1:1": "1024x1024", "4:3": "1184x880", "3:4": "880x1184", "3:2": "1248x832", "2:3": "832x1248",
-		"16:9": "1392x752", "9:16": "752x1392", "2:1": "1456x720", "1:2": "720x1456", "21:9": "1568x672", "9:21": "672x1568"}
+	ultra = map[string]string{"1:1": "2048x2048", "4:3": "2368x1792", "3:4": "1792x2368", "3:2": "2496x1664",
+		"2:3": "1664x2496", "16:9": "2752x1536", "9:16": "1536x2752", "21:9": "3136x1344", "9:21": "1344x3136"}
+	kontext = map[string]string{"1:1": "1024x1024", "4:3": "1184x880", "3:4": "880x1184", "3:2": "1248x832",
+		"2:3": "832x1248", "16:9": "1392x752", "9:16": "752x1392", "2:1": "1456x720", "1:2": "720x1456",
+		"21:9": "1568x672", "9:21": "672x1568"}
 )

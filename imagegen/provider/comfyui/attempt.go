@@ -33,7 +33,8 @@ type job struct {
 func (a *attempt) run(ctx context.Context) error {
 	if a.request.Job != nil {
 		if err := json.Unmarshal(a.request.Job, &a.job); err != nil {
-			return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be read", Err: err}
+			return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the saved job cannot be read",
+				Err: err}
 		}
 	}
 	failed := a.submit(ctx)
@@ -46,7 +47,7 @@ func (a *attempt) run(ctx context.Context) error {
 // submit submits the prompts that no earlier attempt has submitted. It may fail after some of them: those stay in the
 // job and are collected.
 func (a *attempt) submit(ctx context.Context) error {
-	if err := a.can.Refuses(a.request); err != nil {
+	if err := a.can.Check(a.request); err != nil {
 		return err
 	}
 	w := a.workflows[takes{len(a.request.References), a.request.Mask != nil}]
@@ -128,7 +129,8 @@ func (a *attempt) collect(ctx context.Context, failed error) error {
 				return err
 			}
 		}
-		wanted, err := upstream.Deliver(ctx, end.pictures, a.request.N, a.open, a.yield)
+		upstream.Report(a.request, imagegen.UpstreamUsage{Time: end.ran})
+		wanted, err := upstream.Deliver(ctx, end.pictures, a.request.N, a.openPicture, a.yield)
 		if ctx.Err() != nil {
 			return a.cancelled(ctx, prompts[i+1:])
 		}

@@ -24,19 +24,19 @@ const (
 // error means that ComfyUI does not answer or ctx has ended; the prompt may still be running.
 func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 	failures, missing := 0, 0
-	var told time.Duration // how long ComfyUI, or the proxy before it, asks to wait
+	var asked time.Duration // how long ComfyUI, or the proxy before it, asks to wait
 	for wait := firstPoll; ; wait = min(wait*3/2, slowPoll) {
-		if err := upstream.Sleep(ctx, max(wait, told)); err != nil {
+		if err := upstream.Sleep(ctx, max(wait, asked)); err != nil {
 			return ending{}, err
 		}
-		told = 0
-		end, state, err := p.look(ctx, id)
+		asked = 0
+		end, state, err := p.pollPrompt(ctx, id)
 		if err != nil {
 			if failures++; failures == maxFailures || ctx.Err() != nil {
 				return ending{}, upstream.Unsettled(err)
 			}
 			if e, ok := errors.AsType[*imagegen.ProviderError](err); ok {
-				told = min(e.RetryAfter, time.Minute)
+				asked = min(e.RetryAfter, time.Minute)
 			}
 			continue
 		}
@@ -46,7 +46,7 @@ func (p *Provider) await(ctx context.Context, id string) (ending, error) {
 			return end, nil
 		case queued:
 			missing = 0
-		default: // it may have ended between the two questions: once is no proof
+		default: // it may have ended between the two questions: once is not a proof
 			if missing++; missing == 2 {
 				return ending{err: errForgotten}, nil
 			}
@@ -67,9 +67,9 @@ const (
 	ended                // in the history
 )
 
-// look asks once how a prompt stands: first the history, then the queue. A prompt that moves from the queue to the
-// history between the two questions is seen in neither, so unknown means something only if it comes again.
-func (p *Provider) look(ctx context.Context, id string) (ending, state, error) {
+// pollPrompt asks once how a prompt stands: first the history, then the queue. A prompt that moves from the queue to
+// the history between the two questions is seen in neither, so unknown means something only if it comes again.
+func (p *Provider) pollPrompt(ctx context.Context, id string) (ending, state, error) {
 	var history map[string]record
 	if err := p.client.JSON(ctx, http.MethodGet, "/history/"+url.PathEscape(id), nil, &history); err != nil {
 		return ending{}, unknown, err
@@ -92,20 +92,21 @@ func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	_, err = upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
-		if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
-			return true, nil
-		}
-		id, err := s.Text()
-		switch {
-		case !slices.Contains(ids, id):
-		case s.Path == "queue_running[][]":
-			running = append(running, id)
-		default:
-			waiting = append(waiting, id)
-		}
-		return true, err
-	})
+	_, err = upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
+		func(s upstream.String) (wanted bool, err error) {
+			if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
+				return true, nil
+			}
+			id, err := s.Message()
+			switch {
+			case !slices.Contains(ids, id):
+			case s.Path == "queue_running[][]":
+				running = append(running, id)
+			default:
+				waiting = append(waiting, id)
+			}
+			return true, err
+		})
 	return running, waiting, err
 }
 

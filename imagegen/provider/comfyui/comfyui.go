@@ -64,7 +64,8 @@ func (p *Provider) Probe(ctx context.Context) error {
 			return fmt.Errorf("%s: asking for node %q: %w", p.config.Name, class, err)
 		}
 		if known[class] == nil {
-			return fmt.Errorf("%s: ComfyUI has no node %q, which a workflow uses; install what brings it", p.config.Name, class)
+			return fmt.Errorf("%s: ComfyUI has no node %q, which a workflow uses; install what brings it",
+				p.config.Name, class)
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
@@ -46,11 +47,43 @@ func edit(prompt string, n int) imagegen.ProviderRequest {
 func TestProvider(t *testing.T) {
 	providertest.Run(t, providertest.Config{
 		New:       func(t *testing.T) imagegen.Provider { return serve(t, &comfyuitest.Server{}, nil) },
+		Answering: func(t *testing.T, h http.Handler) imagegen.Provider { return serve(t, h, nil) },
 		Endless:   comfyuitest.Endless,
 		Sample:    true,
 		Usual:     true,
 		SavesJobs: true,
 	})
+}
+
+// The time of each workflow counts, whether it ends with pictures or not; what an older ComfyUI does not say does not.
+func TestUsed(t *testing.T) {
+	silent := at("/history", http.StatusOK, `{"ID":{"outputs":{"9":{"images":[{"filename":"gone.png","type":"output"}]}},
+		"status":{"status_str":"success","messages":[["execution_start",{"prompt_id":"ID"}],["execution_success",[]]]}}}`)
+	backwards := at("/history", http.StatusOK, `{"ID":{"outputs":{},"status":{"status_str":"error","messages":[
+		["execution_start",{"timestamp":1795773600000}],["execution_error",{"timestamp":1795773599000}]]}}}`)
+	for name, c := range map[string]struct {
+		before  func(http.ResponseWriter, *http.Request) bool
+		request imagegen.ProviderRequest
+		want    time.Duration
+	}{
+		"a batch":          {nil, providertest.Request("a fox", 3), comfyuitest.Ran},
+		"several":          {nil, edit("a fox", 3), 3 * comfyuitest.Ran},
+		"a failure":        {nil, providertest.Request(comfyuitest.Failing, 1), comfyuitest.Ran},
+		"nothing saved":    {nil, providertest.Request(comfyuitest.Unsaved, 1), comfyuitest.Ran},
+		"without times":    {silent, providertest.Request("a fox", 1), 0},
+		"a clock set back": {backwards, providertest.Request("a fox", 1), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			used := providertest.Used(&c.request)
+			p := serve(t, &comfyuitest.Server{Before: c.before}, nil)
+			for _, err := range p.Generate(t.Context(), c.request) {
+				if err == nil && len(c.request.References) == 0 {
+					is.New(t).Equal(used().Time, c.want) // before the picture comes
+				}
+			}
+			is.New(t).Equal(used(), imagegen.UpstreamUsage{Time: c.want})
+		})
+	}
 }
 
 func TestWhatIsSubmitted(t *testing.T) {
@@ -63,8 +96,9 @@ func TestWhatIsSubmitted(t *testing.T) {
 	is.Equal(sizes, []imagegen.Size{{Width: 1248, Height: 832}, {Width: 1248, Height: 832}, {Width: 1248, Height: 832}})
 	is.Equal(len(d.Workflows()), 1)
 	w := d.Workflows()[0]
-	is.Equal(w["6"].Inputs["text"], `a "fox" {{seed}} {{n}}, high detail`) // what the user wrote is no placeholder
-	if diff := cmp.Diff(map[string]any{"width": 1248.0, "height": 832.0, "batch_size": 3.0}, w["5"].Inputs); diff != "" {
+	is.Equal(w["6"].Inputs["text"], `a "fox" {{seed}} {{n}}, high detail`) // what the user wrote is not a placeholder
+	if diff := cmp.Diff(map[string]any{"width": 1248.0, "height": 832.0, "batch_size": 3.0},
+		w["5"].Inputs); diff != "" {
 		t.Error(diff)
 	}
 	is.Equal(w["3"].Inputs["steps"], 45.0)
@@ -98,21 +132,22 @@ func TestCheck(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &comfyuitest.Server{}, nil)
 	is.Equal(p.Capabilities().MaxReferences, 1)
-	is.NoErr(imagegen.Refuses(p, providertest.Request("a fox", 1)))
-	is.NoErr(imagegen.Refuses(p, edit("a fox", 1)))
+	is.NoErr(imagegen.CheckRequest(p, providertest.Request("a fox", 1)))
+	is.NoErr(imagegen.CheckRequest(p, edit("a fox", 1)))
 	r := providertest.Request("a fox", 1)
 	r.References = make([]imagegen.ProviderReference, 2)
-	err := imagegen.Refuses(p, r)
+	err := imagegen.CheckRequest(p, r)
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "change the number of reference images to 1"))
 	r = providertest.Request("a fox", 1)
 	r.Size = imagegen.Size{Width: 4000, Height: 2000}
-	is.True(imagegen.Refuses(p, r) != nil)
+	is.True(imagegen.CheckRequest(p, r) != nil)
 }
 
 func TestExplicitSizes(t *testing.T) {
 	p := serve(t, &comfyuitest.Server{}, nil)
-	for asked, drawn := range map[string]string{"1024x1024": "1024x1024", "1920x1080": "1920x1088", "512x512": "1024x1024", "1001x667": "1008x672"} {
+	for asked, drawn := range map[string]string{"1024x1024": "1024x1024", "1920x1080": "1920x1088",
+		"512x512": "1024x1024", "1001x667": "1008x672"} {
 		is := is.New(t)
 		r := providertest.Request("a fox", 1)
 		r.Size, _ = imagegen.ParseSize(asked)
@@ -149,6 +184,8 @@ func TestMaskIsSent(t *testing.T) {
 	d := &comfyuitest.Server{}
 	p := serve(t, d, func(c *comfyui.Config) { c.Workflows = append(c.Workflows, workflow(t, "mask")) })
 	is.True(p.Capabilities().Mask)
+	is.True(p.Capabilities().Orientation)
+	is.Equal(p.Capabilities().Metadata, imagegen.MetadataStrip)
 	var transparent bytes.Buffer
 	is.NoErr(png.Encode(&transparent, image.NewNRGBA(image.Rect(0, 0, 16, 9))))
 	mask := providertest.Reference("image/png", transparent.String(), 16, 9)
@@ -171,9 +208,11 @@ func TestMaskThatNoWorkflowTakes(t *testing.T) {
 	r.Mask = &r.References[0]
 	without := serve(t, &comfyuitest.Server{}, nil)
 	is.True(!without.Capabilities().Mask)
-	is.True(imagegen.Refuses(without, r) != nil)
-	with := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) { c.Workflows = append(c.Workflows, workflow(t, "mask")) })
-	is.NoErr(imagegen.Refuses(with, r))
+	is.True(imagegen.CheckRequest(without, r) != nil)
+	with := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) {
+		c.Workflows = append(c.Workflows, workflow(t, "mask"))
+	})
+	is.NoErr(imagegen.CheckRequest(with, r))
 	r.References = nil
-	is.True(imagegen.Refuses(with, r) != nil)
+	is.True(imagegen.CheckRequest(with, r) != nil)
 }

@@ -33,7 +33,7 @@ type Config struct {
 
 	// APIKey is sent to a proxy before ComfyUI: bare in the header KeyHeader or, if that is "",
 	// as a bearer token. "": none.
-	APIKey    imagegen.Secret `yaml:"key"`
+	APIKey    imagegen.Secret
 	KeyHeader string
 
 	// BestEdge is the edge of the square that the model was trained for, from 256 to 2048 pixels. An explicit size
@@ -51,20 +51,24 @@ func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, "comfyui")
 	c.BestEdge = cmp.Or(c.BestEdge, 1024)
 	c.Steps = c.Steps.WithDefaults()
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
 	workflows, err := parseAll(c.Workflows)
 	if err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Private: true, Classify: classify})
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
+		Private: true, Classify: classify})
 	if err != nil {
 		return nil, fmt.Errorf("comfyui: %w", err)
 	}
-	p := &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}}
+	p := &Provider{config: c, workflows: workflows, client: client, canvas: upstream.Canvas{Step: step,
+		BestEdge: c.BestEdge}}
 	can := p.canvas.Capabilities()
 	can.MaxSeed = math.MaxUint32
+	can.Metadata = imagegen.MetadataStrip // SaveImage writes the workflow into each image
+	can.Orientation = true                // LoadImage turns images upright (Comfy-Org/ComfyUI, nodes.py)
 	for n := range imagegen.MaxReferences + 1 {
 		if _, there := workflows[takes{references: n}]; there {
 			can.MinReferences, can.MaxReferences = n, n
@@ -76,7 +80,7 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	const leastEdge, mostEdge = 256, 2048
 	switch {
 	case len(c.Workflows) == 0:

@@ -21,7 +21,7 @@ func keeping(r *imagegen.ProviderRequest) *[]byte {
 	return &job
 }
 
-// polled tells of the first question after a prompt.
+// polled returns a channel that is closed at the first poll.
 func polled(upstream *comfyuitest.Server) <-chan struct{} {
 	asked, first := make(chan struct{}), true
 	upstream.Before = func(_ http.ResponseWriter, r *http.Request) bool {
@@ -59,7 +59,7 @@ func TestCancelled(t *testing.T) {
 	is.Equal(d.Interrupted(), d.IDs()[:1]) // and the one at work was interrupted
 }
 
-// What another user has queued before stays.
+// Prompts that another user has queued before stay.
 func TestCancellingSparesOthers(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
@@ -82,14 +82,15 @@ func TestContinuedAfterARestart(t *testing.T) {
 		is.Equal(d.Unfinished(), d.IDs()[:2])
 		d.Finish()
 		r.Job = *job
-		sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r) // prompt ids mean the same to another provider
+		// prompt ids mean the same to another provider
+		sizes, err := providertest.Collect(t.Context(), serve(t, d, nil), r)
 		is.NoErr(err)
 		is.Equal(len(sizes), 2)
 		is.Equal(len(d.Workflows()), 2) // nothing was submitted twice
 	}
 }
 
-// What the service had not come to submit when it died is submitted then.
+// Prompts that the service had not submitted when it died are submitted then.
 func TestRestSubmittedAfterACrash(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
@@ -141,7 +142,7 @@ func TestUnsavedJobIsCancelled(t *testing.T) {
 	is.Equal(len(d.Workflows()), 0) // it is saved before
 }
 
-// What a job that another attempt owns names is left to that one.
+// Prompts of a job that another attempt owns are left to that one.
 func TestOvertaken(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}
@@ -250,7 +251,7 @@ func TestFailedSubmissionIsMadeAgain(t *testing.T) {
 	is.Equal(len(sizes), 2)
 }
 
-// Whoever wants no more leaves nothing at work, and the job names only what is there.
+// A caller that takes no more images leaves nothing at work, and the job names only what is there.
 func TestNoMoreWanted(t *testing.T) {
 	is := is.New(t)
 	d := &comfyuitest.Server{}

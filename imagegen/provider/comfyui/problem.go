@@ -18,7 +18,8 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	json.Unmarshal(f.Body, &said) // a proxy's page says nothing
 	switch {
 	case f.Status != http.StatusBadRequest || said.Error.Type == "":
-	case bytes.Contains(f.Body, []byte("value_bigger_than_max")) || bytes.Contains(f.Body, []byte("value_smaller_than_min")):
+	case bytes.Contains(f.Body, []byte("value_bigger_than_max")) ||
+		bytes.Contains(f.Body, []byte("value_smaller_than_min")):
 	default:
 		e.Class, e.Message = imagegen.ClassUnusable, "ComfyUI refuses the workflow; does it lack a model or a node?"
 	}

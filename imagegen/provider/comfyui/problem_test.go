@@ -47,24 +47,34 @@ func TestProblems(t *testing.T) {
 		after  time.Duration
 		says   string
 	}{
-		"a node fails":        {nil, comfyuitest.Failing, 0, imagegen.ClassUnknown, 0, `node "KSampler" of the workflow failed: ZeroDivisionError: division by zero`},
+		"a node fails": {nil, comfyuitest.Failing, 0, imagegen.ClassUnknown, 0,
+			`node "KSampler" of the workflow failed: ZeroDivisionError: division by zero`},
 		"out of memory":       {nil, comfyuitest.Memory, 0, imagegen.ClassUnavailable, 0, "Allocation on device"},
 		"nothing saved":       {nil, comfyuitest.Unsaved, 0, imagegen.ClassUnknown, 0, "needs a SaveImage node"},
 		"a file that is gone": {nil, comfyuitest.Vanished, 1, imagegen.ClassUnknown, 0, "404"},
-		"a proxy's limit":     {at("/prompt", 429, "<html>slow down</html>"), "", 0, imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
-		"a proxy's page":      {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0, "Bad Gateway"},
-		"a bad key":           {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0, "refused the API key"},
-		"a key that went bad": {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0, "refused the API key"}, // the work was taken in
-		"a size beyond a node's": {at("/prompt", 400, `{"error":{"type":"prompt_outputs_failed_validation"},"node_errors":{"4":{"errors":[{"type":"value_bigger_than_max"}]}}}`),
+		"a proxy's limit": {at("/prompt", 429, "<html>slow down</html>"), "", 0, imagegen.ClassRateLimited,
+			7 * time.Second, "slow down"},
+		"a proxy's page": {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0,
+			"Bad Gateway"},
+		"a bad key": {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0,
+			"refused the API key"},
+		"a key that went bad": {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0,
+			"refused the API key"}, // the work was taken in
+		"a size beyond a node's": {at("/prompt", 400,
+			`{"error":{"type":"prompt_outputs_failed_validation"},"node_errors":{"4":{"errors":[{"type":"value_bigger_than_max"}]}}}`),
 			"", 0, imagegen.ClassInvalid, 0, "value_bigger_than_max"},
-		"no JSON":                 {at("/prompt", 200, "<html>welcome</html>"), "", 0, imagegen.ClassUnknown, 0, "could not be read"},
+		"no JSON": {at("/prompt", 200, "<html>welcome</html>"), "", 0, imagegen.ClassUnknown, 0,
+			"could not be read"},
 		"no id":                   {at("/prompt", 200, "{}"), "", 0, imagegen.ClassUnknown, 0, "under which id"},
 		"hangs up at submission":  {hangUp("/prompt"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},
 		"hangs up at the picture": {hangUp("/view"), "", 0, imagegen.ClassUnknown, 0, "lost before it answered"},
-		"no history":              {func(w http.ResponseWriter, r *http.Request) bool { return failedPoll(w, r, "0") }, "", 0, imagegen.ClassUnknown, 0, "500 Internal Server Error"},
-		"an interruption": {at("/history", 200, `{"ID":{"outputs":{},"status":{"status_str":"error","messages":[["execution_start",{}],["execution_interrupted",{}]]}}}`),
+		"no history": {func(w http.ResponseWriter, r *http.Request) bool { return failedPoll(w, r, "0") },
+			"", 0, imagegen.ClassUnknown, 0, "500 Internal Server Error"},
+		"an interruption": {at("/history", 200,
+			`{"ID":{"outputs":{},"status":{"status_str":"error","messages":[["execution_start",{}],["execution_interrupted",{}]]}}}`),
 			"", 0, imagegen.ClassUnavailable, 0, "interrupted in ComfyUI"},
-		"a failure without a reason": {at("/history", 200, `{"ID":{"outputs":{},"status":{"status_str":"error"}}}`), "", 0, imagegen.ClassUnknown, 0, "does not say why"},
+		"a failure without a reason": {at("/history", 200, `{"ID":{"outputs":{},"status":{"status_str":"error"}}}`), "",
+			0, imagegen.ClassUnknown, 0, "does not say why"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -81,8 +91,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// A workflow that ComfyUI refuses is the operator's to mend, and is told of with what ComfyUI says of the node. A user is
-// not blamed for it.
+// A workflow that ComfyUI refuses is the operator's to mend: the error has what ComfyUI says of the node, and a
+// class that does not blame the user.
 func TestRefusedWorkflow(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &comfyuitest.Server{}, func(c *comfyui.Config) {
@@ -123,7 +133,7 @@ func TestPollsThatFail(t *testing.T) {
 	is.Equal(len(images), 1)
 }
 
-// A poll that is told when to come again comes no sooner.
+// A poll after an answer with Retry-After comes no sooner.
 func TestPollAfterALimit(t *testing.T) {
 	is := is.New(t)
 	var polls []time.Time
@@ -179,7 +189,8 @@ func TestKeyIsSent(t *testing.T) {
 		keys = append(keys, r.Header.Get("Authorization")) // one request at a time
 		return false
 	}}
-	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *comfyui.Config) { c.APIKey = "proxy-key" }), providertest.Request("a fox", 1))
+	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *comfyui.Config) { c.APIKey = "proxy-key" }),
+		providertest.Request("a fox", 1))
 	is.NoErr(err)
 	for _, key := range keys {
 		is.Equal(key, "Bearer proxy-key")

@@ -4,12 +4,12 @@ import (
 	"context"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider/comfyui/internal/comfyuitest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // An engine that stops without patience leaves the work to ComfyUI; the next one delivers it.
@@ -24,7 +24,7 @@ func TestEngineRestarts(t *testing.T) {
 			Models:   []engine.Model{{ID: "sdxl", Provider: p, Credits: map[imagegen.Tier]imagegen.Credits{"1K": 1}}},
 			Observer: imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) { events <- e })})
 		is.NoErr(err)
-		is.NoErr(e.Start(t.Context()))
+		is.NoErr(e.Start())
 		return e
 	}
 	_, err := db.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 5})
@@ -32,7 +32,8 @@ func TestEngineRestarts(t *testing.T) {
 
 	asked := polled(d)
 	first := start()
-	_, err = first.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "sdxl", Prompt: comfyuitest.Endless, N: 3, Async: true})
+	_, err = first.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "sdxl",
+		Prompt: comfyuitest.Endless, N: 3, Async: true})
 	is.NoErr(err)
 	is.Equal((<-events).Kind, imagegen.EventAccepted)
 	<-asked

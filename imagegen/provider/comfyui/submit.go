@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -25,7 +26,8 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height, "n": r.N, "steps": a.config.Steps.Of(r.Quality)}
+	values := map[string]any{"prompt": r.Prompt, "width": size.Width, "height": size.Height, "n": r.N,
+		"steps": a.config.Steps.Of(r.Quality)}
 	for i, reference := range r.References {
 		if values[referenceName(i)], err = a.upload(ctx, reference); err != nil {
 			return nil, err
@@ -44,7 +46,8 @@ func (a *attempt) values(ctx context.Context) (map[string]any, error) {
 func (a *attempt) upload(ctx context.Context, r imagegen.ProviderReference) (string, error) {
 	name, err := a.store(ctx, r)
 	if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
-		return "", &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be stored in ComfyUI", Err: err}
+		return "", &imagegen.ProviderError{Class: imagegen.ClassUnavailable,
+			Message: "a reference image could not be stored in ComfyUI", Err: err}
 	}
 	return name, err
 }
@@ -64,7 +67,8 @@ func (a *attempt) store(ctx context.Context, r imagegen.ProviderReference) (stri
 		return "", err
 	}
 	if stored.Name == "" {
-		return "", &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "ComfyUI took a reference image and did not say under which name"}
+		return "", &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "ComfyUI took a reference image and did not say under which name"}
 	}
 	return path.Join(stored.Subfolder, stored.Name), nil
 }
@@ -92,10 +96,13 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 	}
 	values = maps.Clone(values)
 	values["seed"] = a.seed(len(a.job.Prompts) - 1)
+	var answer json.RawMessage
+	err := a.client.JSON(ctx, http.MethodPost, "/prompt", map[string]any{"prompt": w.substitute(values),
+		"prompt_id": id}, &answer)
 	var queued struct {
 		ID string `json:"prompt_id"`
 	}
-	err := a.client.JSON(ctx, http.MethodPost, "/prompt", map[string]any{"prompt": w.fill(values), "prompt_id": id}, &queued)
+	json.Unmarshal(answer, &queued) // another shape names no id
 	switch {
 	case err != nil:
 		return a.unanswered(ctx, id, err)
@@ -103,7 +110,8 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 		return nil
 	case queued.ID == "":
 		return a.unanswered(ctx, id, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
-			Message: "ComfyUI took the workflow and did not say under which id"})
+			Message: "ComfyUI took the workflow and did not say under which id",
+			Err:     fmt.Errorf("it answered: %s", upstream.Excerpt(answer))})
 	}
 	a.job.Prompts[len(a.job.Prompts)-1] = queued.ID // an older ComfyUI has ids of its own
 	if err := a.save(ctx); err != nil {

@@ -115,14 +115,16 @@ func checkNames(names map[string]bool) (references int, err error) {
 		references++
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if slices.Contains(required, name) || slices.Contains(optional, name) || slices.Contains(referenceNames(references), name) {
+		if slices.Contains(required, name) || slices.Contains(optional, name) ||
+			slices.Contains(referenceNames(references), name) {
 			continue
 		}
 		if slices.Contains(referenceNames(imagegen.MaxReferences), name) {
-			return 0, fmt.Errorf("it has {{%s}} but no {{%s}}; they count from {{ref1}} without a gap", name, referenceName(references))
+			return 0, fmt.Errorf("it has {{%s}} but no {{%s}}; they count from {{ref1}} without a gap", name,
+				referenceName(references))
 		}
-		return 0, fmt.Errorf("the placeholder {{%s}} means nothing; there are {{%s}}, {{%s}} and {{ref1}} to {{ref%d}}", name,
-			strings.Join(required, "}}, {{"), strings.Join(optional, "}}, {{"), imagegen.MaxReferences)
+		return 0, fmt.Errorf("the placeholder {{%s}} means nothing; there are {{%s}}, {{%s}} and {{ref1}} to {{ref%d}}",
+			name, strings.Join(required, "}}, {{"), strings.Join(optional, "}}, {{"), imagegen.MaxReferences)
 	}
 	return references, nil
 }
@@ -138,9 +140,9 @@ func referenceNames(n int) []string {
 	return names
 }
 
-// fill returns a copy of the nodes with values in place of the placeholders. There must be a value for each that the
-// workflow has. What a value contains is not looked at: a prompt may contain the name of a placeholder.
-func (w workflow) fill(values map[string]any) any {
+// substitute returns a copy of the nodes with values in place of the placeholders. There must be a value for each that
+// the workflow has. What a value contains is not looked at: a prompt may contain the name of a placeholder.
+func (w workflow) substitute(values map[string]any) any {
 	return mapTexts(w.nodes, func(text string) any { return fillText(text, values) })
 }
 

@@ -33,8 +33,10 @@ func TestNew(t *testing.T) {
 		"workflow 2: another one takes 0":         {Workflows: [][]byte{node(all), node(all)}},
 		"there are 34 workflows; there can be 33": {Workflows: make([][]byte, 34)},
 		"{{mask}} but no {{ref1}}":                {Workflows: [][]byte{node(`[` + all + `,"{{mask}}"]`)}},
-		"takes 1 reference images and a mask; give one that takes as many without": {Workflows: [][]byte{node(all), node(`[` + all + `,"{{ref1}}","{{mask}}"]`)}},
-		"workflow 3: another one takes 1 reference images and a mask": {Workflows: [][]byte{node(`[` + all + `,"{{ref1}}"]`),
+		"takes 1 reference images and a mask; give one that takes as many without": {Workflows: [][]byte{node(all),
+			node(`[` + all + `,"{{ref1}}","{{mask}}"]`)}},
+		"workflow 3: another one takes 1 reference images and a mask": {Workflows: [][]byte{node(`[` + all +
+			`,"{{ref1}}"]`),
 			node(`[` + all + `,"{{ref1}}","{{mask}}"]`), node(`[` + all + `,"{{mask}}","{{ref1}}"]`)}},
 	} {
 		t.Run(says, func(t *testing.T) {

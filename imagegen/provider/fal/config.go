@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -23,7 +24,7 @@ const (
 // Config describes a model on fal. APIKey, Model and one of Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is sent to the hosts of BaseURL and PlatformURL and nowhere else. Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// Name is the upstream's name, shown to callers. "": "fal".
 	Name string
@@ -40,34 +41,9 @@ type Config struct {
 	// EditModel is the model for requests with reference images. "": Model.
 	EditModel string
 
-	// Input is the model's input with placeholders, which the package's documentation lists. nil:
-	// prompt, image_size with width and height, image_urls if there can be references, and num_images
-	// if MaxPerCall is more than 1.
-	Input map[string]any
-
-	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
-	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
-	Sizes []imagegen.Size
-
-	// SizeRules say which sizes the model takes, if Sizes is nil.
-	SizeRules imagegen.SizeRules
-
-	// TierNames are what {{tier}} stands for, if the model has its own names for tiers.
-	TierNames map[imagegen.Tier]string
-
-	// FormatNames are the formats that the model makes, and what it calls each, such as jpg for jpeg. They are
-	// required if Input has {{format}}, and not permitted otherwise.
-	FormatNames map[imagegen.Format]string
-
-	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int `zero:"0"`
-
-	// MaxPerCall is the most images that one request to fal makes, up to 4; for more, several
-	// requests run at once. 0: 1.
-	MaxPerCall int
-
-	// MaxPrompt is the most characters of a prompt. 0: 32,000.
-	MaxPrompt int
+	// Template is the model. If its Input is nil, that has prompt, image_size with width and height, image_urls if
+	// there can be references, and num_images if MaxPerCall is more than 1.
+	provider.Template
 
 	// PollInterval is the pause before the first poll of a request; later pauses grow to ten times that. 0: 500 ms.
 	PollInterval time.Duration
@@ -86,24 +62,20 @@ func New(c Config) (*Provider, error) {
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
 	c.PlatformURL = cmp.Or(c.PlatformURL, defaultPlatformURL)
 	c.EditModel = cmp.Or(c.EditModel, c.Model)
-	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
 	if c.Input == nil {
 		c.Input = c.usualInput()
 	}
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
-	a := hosted.API{Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval,
-		Can: imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
-		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "Authorization", KeyPrefix: "Key ", KeyHosts: c.keyHosts(),
-			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
-	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Can: a.Can, MaxPerCall: c.MaxPerCall, FormatNames: c.FormatNames})
+	f, err := template.New(template.ModelOf(c.Template))
 	if err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
-	a.Can, a.WhiteMask = f.Can, f.WhiteMask()
-	p, err := hosted.New(c.describe(a, f))
+	p, err := hosted.New(c.describe(hosted.API{Name: c.Name, Interval: c.PollInterval,
+		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "Authorization", KeyPrefix: "Key ",
+			KeyHosts: c.keyHosts(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}.Of(f), f))
 	if err != nil {
 		return nil, fmt.Errorf("fal: %w", err)
 	}
@@ -112,7 +84,8 @@ func New(c Config) (*Provider, error) {
 
 // usualInput is the Input of the many models whose fields have these names.
 func (c Config) usualInput() map[string]any {
-	input := map[string]any{"prompt": template.Prompt, "image_size": map[string]any{"width": template.Width, "height": template.Height}}
+	input := map[string]any{"prompt": template.Prompt, "image_size": map[string]any{"width": template.Width,
+		"height": template.Height}}
 	if c.MaxReferences > 0 {
 		input["image_urls"] = template.References
 	}
@@ -125,7 +98,7 @@ func (c Config) usualInput() map[string]any {
 // modelPath keeps from the path of a request what would change its meaning, such as a query.
 var modelPath = regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+$`)
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case !modelPath.MatchString(c.Model):
 		return fmt.Errorf("the option Model is %q; want one such as fal-ai/flux-2-pro", c.Model)

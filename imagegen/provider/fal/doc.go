@@ -3,11 +3,13 @@
 // Many models take the same few fields, which are the default of Input; only what differs is configured:
 //
 //	p, err := fal.New(fal.Config{
-//		APIKey:        key,
-//		Model:         "fal-ai/flux-2-pro",
-//		EditModel:     "fal-ai/flux-2-pro/edit",
-//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
-//		MaxReferences: 8,
+//		APIKey:    key,
+//		Model:     "fal-ai/flux-2-pro",
+//		EditModel: "fal-ai/flux-2-pro/edit",
+//		Template: provider.Template{
+//			SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 512, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//			MaxReferences: 8,
+//		},
 //	})
 //
 // A model that takes a ratio or a tier instead of pixels needs an Input of its own. List in Sizes what it makes, so

@@ -18,9 +18,10 @@ type object = map[string]any
 // are those of fal.ai/docs, documentation/model-apis/inference/queue, inference-api/queue/cancel and
 // documentation/model-apis/errors.
 func double() *hostedtest.Double {
-	d := &hostedtest.Double{Header: "Authorization", Key: "Key " + key, Refuse: func(w http.ResponseWriter, status int, why string) {
-		upstreamtest.Answer(w, status, object{"detail": why})
-	}}
+	d := &hostedtest.Double{Header: "Authorization", Key: "Key " + key,
+		Refuse: func(w http.ResponseWriter, status int, why string) {
+			upstreamtest.Answer(w, status, object{"detail": why})
+		}}
 	submit := func(w http.ResponseWriter, r *http.Request) {
 		s := hostedtest.Sent{Path: r.URL.Path}
 		if err := json.NewDecoder(r.Body).Decode(&s.Fields); err != nil {
@@ -73,6 +74,8 @@ func status(w http.ResponseWriter, _ *http.Request, s hostedtest.Sent) {
 	upstreamtest.Answer(w, http.StatusOK, object{"status": "COMPLETED", "metrics": object{"inference_time": 1.5}})
 }
 
+// response has the billable units in a header, also of an error: fal-ai/fal-js, libs/client/src/response.spec.ts
+// (2026-11-27).
 func response(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 	field, kind := check(s)
 	switch {
@@ -83,14 +86,18 @@ func response(w http.ResponseWriter, r *http.Request, s hostedtest.Sent) {
 		field, kind = "prompt", "content_policy_violation"
 	}
 	if kind != "" {
-		upstreamtest.Answer(w, http.StatusUnprocessableEntity, object{"detail": []object{{"loc": []string{"body", field}, "msg": "no", "type": kind}}})
+		w.Header().Set("x-fal-billable-units", "0.25")
+		upstreamtest.Answer(w, http.StatusUnprocessableEntity,
+			object{"detail": []object{{"loc": []string{"body", field}, "msg": "no", "type": kind}}})
 		return
 	}
 	n, many := s.Fields["num_images"].(float64)
 	if !many {
 		n = 1
 	}
-	image := object{"url": "http://" + r.Host + "/files/" + sizeOf(s.Fields) + look(s.Fields), "content_type": "image/png"}
+	w.Header().Set("x-fal-billable-units", fmt.Sprint(1.5*n))
+	image := object{"url": "http://" + r.Host + "/files/" + sizeOf(s.Fields) + look(s.Fields),
+		"content_type": "image/png"}
 	upstreamtest.Answer(w, http.StatusOK, object{"images": slices.Repeat([]object{image}, int(n)), "seed": 42,
 		"has_nsfw_concepts": make([]bool, int(n)), "timings": object{}})
 }

@@ -52,9 +52,14 @@ func (c Config) describe(a hosted.API, f *template.Filler) hosted.API {
 	}
 	// A documented error in the place of the response is how the request has ended. The request may have cost.
 	a.Ended = func(err error) (task.Progress, bool) {
-		_, ended := errors.AsType[*problem](err)
-		return task.Progress{Done: true, Err: upstream.Unsettled(err)}, ended
+		p, ended := errors.AsType[*problem](err)
+		if !ended {
+			return task.Progress{}, false
+		}
+		return task.Progress{Done: true, Err: upstream.Unsettled(err), Used: imagegen.UpstreamUsage{Units: p.units}},
+			true
 	}
+	a.UnitsHeader = unitsHeader
 	a.CancelMethod = http.MethodPut
 	a.Probe = func(ctx context.Context, client *upstream.Client) error {
 		address := c.PlatformURL + "/models/pricing?endpoint_id=" + url.QueryEscape(c.Model)

@@ -13,8 +13,10 @@ import (
 
 // optional gives Input a place for each option.
 func optional(c *fal.Config) {
-	c.Input = map[string]any{"prompt": "{{prompt}}", "image_size": map[string]any{"width": "{{width}}", "height": "{{height}}"},
-		"image_urls": "{{references}}", "seed": "{{seed}}", "output_format": "{{format}}", "background": "{{background}}", "mask_url": "{{mask}}"}
+	c.Input = map[string]any{"prompt": "{{prompt}}", "image_size": map[string]any{"width": "{{width}}",
+		"height": "{{height}}"},
+		"image_urls": "{{references}}", "seed": "{{seed}}", "output_format": "{{format}}",
+		"background": "{{background}}", "mask_url": "{{mask}}"}
 	c.FormatNames = map[imagegen.Format]string{"png": "png", "jpeg": "jpeg", "webp": "webp"}
 }
 
@@ -27,7 +29,7 @@ func TestProviderWithOptions(t *testing.T) {
 	})
 }
 
-// What Input has no place for is not declared; what it has, and was not asked for, is left out.
+// Options that Input has no place for are not declared; those that a request does not set are left out.
 func TestOptionsNeedAPlace(t *testing.T) {
 	is := is.New(t)
 	can := serve(t, double(), nil).Capabilities()

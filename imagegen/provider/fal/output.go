@@ -23,7 +23,8 @@ func (o output) progress() task.Progress {
 		switch {
 		case f.URL == "":
 		case i < len(o.NSFW) && o.NSFW[i]:
-			p.Err = &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "the model's safety checker blackened an image"}
+			p.Err = &imagegen.ProviderError{Class: imagegen.ClassRefused,
+				Message: "the model's safety checker blackened an image"}
 		default:
 			p.Images = append(p.Images, f.URL)
 		}

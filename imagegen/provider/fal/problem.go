@@ -13,11 +13,16 @@ import (
 )
 
 // problem is the cause of an error with which a request has ended, as the model or the platform says. The error page
-// of a proxy in between is no problem in this sense: the request may go on.
+// of a proxy in between is not a problem in this sense: the request may go on.
 type problem struct {
 	kind  string // content_policy_violation, request_timeout and the like
+	units imagegen.Micros
 	cause error
 }
+
+// unitsHeader says how many billable units a request has used, also one that ended with an error (fal-ai/fal-js,
+// libs/client/src/response.ts).
+const unitsHeader = "X-Fal-Billable-Units"
 
 func (p *problem) Error() string { return fmt.Sprintf("%v (%s)", p.cause, p.kind) }
 
@@ -46,7 +51,7 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 		return nil
 	}
 	e := f.Error()
-	e.Err = &problem{kind, e.Err}
+	e.Err = &problem{kind, upstream.Micros(f.Header.Get(unitsHeader)), e.Err}
 	switch {
 	case slices.Contains(refusals, kind):
 		e.Class, e.Message = imagegen.ClassRefused, "the model's moderation refused the request"

@@ -13,8 +13,8 @@ import (
 // inputs are the fields of fal-ai/flux-2-pro and its edits (fal.ai/models/fal-ai/flux-2-pro/edit/api), num_images of
 // fal-ai/flux/dev, and aspect_ratio and resolution of xai/grok-imagine-image/v2.0/text-to-image. What a model does with
 // others is its own affair; here they are refused, so that nothing is asked for in vain.
-var inputs = []string{"prompt", "image_size", "image_urls", "seed", "safety_tolerance", "enable_safety_checker", "output_format", "sync_mode",
-	"num_images", "aspect_ratio", "resolution",
+var inputs = []string{"prompt", "image_size", "image_urls", "seed", "safety_tolerance", "enable_safety_checker",
+	"output_format", "sync_mode", "num_images", "aspect_ratio", "resolution",
 	// background and mask_url of fal-ai/gpt-image-1.5/edit
 	"background", "mask_url"}
 
@@ -31,13 +31,16 @@ func check(s hostedtest.Sent) (field, kind string) {
 	switch {
 	case s.Fields["prompt"] == nil || s.Fields["prompt"] == "":
 		return "prompt", "missing"
-	case edit != listed || len(images) > 8 || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
+	case edit != listed || len(images) > 8 || slices.ContainsFunc(images, func(v any) bool {
+		return !strings.HasPrefix(fmt.Sprint(v), "data:image/")
+	}):
 		return "image_urls", "value_error"
 	case !slices.Contains([]any{nil, "png", "jpeg", "webp"}, s.Fields["output_format"]):
 		return "output_format", "enum"
 	case !slices.Contains([]any{nil, "auto", "opaque", "transparent"}, s.Fields["background"]):
 		return "background", "enum"
-	case s.Fields["mask_url"] != nil && (!edit || !strings.HasPrefix(fmt.Sprint(s.Fields["mask_url"]), "data:image/png;base64,")):
+	case s.Fields["mask_url"] != nil && (!edit || !strings.HasPrefix(fmt.Sprint(s.Fields["mask_url"]),
+		"data:image/png;base64,")):
 		return "mask_url", "value_error"
 	case several && (n < 1 || n > 4 || n != float64(int(n))):
 		return "num_images", "value_error"
@@ -56,7 +59,8 @@ func sizeOf(input map[string]any) string {
 	}
 	ratio, _ := input["aspect_ratio"].(string)
 	resolution, _ := input["resolution"].(string)
-	if !slices.Contains([]string{"1k", "2k"}, resolution) || !slices.Contains(imagegen.Ratios()[1:], imagegen.Ratio(ratio)) {
+	if !slices.Contains([]string{"1k", "2k"}, resolution) || !slices.Contains(imagegen.Ratios()[1:],
+		imagegen.Ratio(ratio)) {
 		return ""
 	}
 	return imagegen.SizeFor(imagegen.Ratio(ratio), imagegen.Tier(strings.ToUpper(resolution))).String()

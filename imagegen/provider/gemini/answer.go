@@ -22,6 +22,7 @@ var imageless = []string{"NO_IMAGE", "IMAGE_OTHER", "OTHER", "LANGUAGE"}
 // answer is one answer of the upstream, which is read while it arrives. Parts are numbered by candidate and part,
 // both from 1, so that the zero value is none.
 type answer struct {
+	request imagegen.ProviderRequest
 	yield   upstream.Yield
 	yielded bool           // the image was yielded
 	held    *upstream.Held // a picture that may turn out to be a sketch; nil: none
@@ -30,21 +31,24 @@ type answer struct {
 	blocked string         // why the prompt was refused
 	finish  string         // why the model stopped
 	text    string         // what the model said
+	usage   usage
 }
 
-// read yields the image that the answer holds, or returns why there is none.
+// decode yields the image that the answer holds, or returns why there is none.
 //
 // A thinking model also sends sketches. Their parts are marked as thoughts, which may be said only after the picture
 // (googleapis/go-genai, types.go, Part.Thought). So a picture is held until its part has ended.
-func (a *answer) read(ctx context.Context, body io.Reader) error {
+func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	defer a.drop()
-	if wanted, err := upstream.Each(ctx, upstream.StringsAndFlags(body), a.take); err != nil || !wanted {
+	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	upstream.Report(a.request, a.usage.sum())
+	if err != nil || !wanted {
 		return err
 	}
 	if !a.deliver() || a.yielded {
 		return nil
 	}
-	return a.refusal()
+	return a.refusal(body)
 }
 
 // deliver yields the picture that is held, if there is one. It reports whether more is wanted.
@@ -64,36 +68,40 @@ func (a *answer) drop() {
 	}
 }
 
-// take looks at one string of the answer. It first yields the picture that is held if the string is outside its part.
-func (a *answer) take(s upstream.String) (wanted bool, err error) {
+// takeValue looks at one string or literal of the answer. It first yields the picture that is held if that is outside
+// its part.
+func (a *answer) takeValue(s upstream.String) (wanted bool, err error) {
 	part := partOf(s)
-	if a.held != nil && part != a.part && !a.deliver() {
-		return false, nil
+	wanted = a.held == nil || part == a.part || a.deliver()
+	if strings.HasPrefix(s.Path, usagePath) {
+		return wanted, a.usage.take(s)
 	}
 	switch s.Path {
 	case "candidates[].content.parts[].thought":
-		if a.thought = part; s.True && part == a.part {
+		if a.thought = part; s.Literal == "true" && part == a.part {
 			a.drop()
 		}
 	case "candidates[].content.parts[].inlineData.data":
-		if a.yielded || part == a.thought { // the model may make more than the one that was asked for
-			return true, nil
+		// the model may make more than the one that was asked for
+		if a.yielded || part == a.thought || s.Literal != "" {
+			return wanted, nil
 		}
 		a.held, err = upstream.Hold(upstream.Base64(s))
 		a.part = part
 	case "candidates[].content.parts[].text":
-		a.text, err = s.Text()
+		a.text, err = s.Message()
 	case "candidates[].finishReason":
-		a.finish, err = s.Text()
+		a.finish, err = s.Message()
 	case "promptFeedback.blockReason":
-		a.blocked, err = s.Text()
+		a.blocked, err = s.Message()
 	}
-	return true, err
+	return wanted, err
 }
 
 // partOf is the part that a string stands in, or none. Arrays within the part do not matter.
 func partOf(s upstream.String) (part [2]int) {
-	if strings.HasPrefix(s.Path, "candidates[].content.parts[].") && len(s.Places) >= len(part) { // a name may contain []
+	// a name may contain []
+	if strings.HasPrefix(s.Path, "candidates[].content.parts[].") && len(s.Places) >= len(part) {
 		part = [2]int{s.Places[0] + 1, s.Places[1] + 1}
 	}
 	return part
@@ -101,10 +109,14 @@ func partOf(s upstream.String) (part [2]int) {
 
 // refusal is the error of an answer without an image. Unless moderation or the prompt is the reason, it is of
 // ClassUnknown, since the request may have been billed.
-func (a *answer) refusal() error {
+func (a *answer) refusal(body io.Reader) error {
+	if a.blocked+a.finish+a.text == "" {
+		return upstream.Imageless(body, "it gives no reason")
+	}
 	said := fmt.Errorf("block reason %q, finish reason %q: %s", a.blocked, a.finish, upstream.Excerpt([]byte(a.text)))
 	if a.blocked != "" || slices.Contains(stopped, a.finish) {
-		return &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "the upstream's moderation refused the request", Err: said}
+		return &imagegen.ProviderError{Class: imagegen.ClassRefused,
+			Message: "the upstream's moderation refused the request", Err: said}
 	}
 	e := &imagegen.ProviderError{Message: "the upstream answered without an image", Err: said}
 	if slices.Contains(imageless, a.finish) {

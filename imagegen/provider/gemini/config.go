@@ -22,12 +22,12 @@ const (
 // Config describes the upstream. Only APIKey is required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// Token returns an access token that is sent instead of APIKey, as a bearer token. It is for Vertex AI, see
 	// package vertex. It is called before each request, and must be safe for concurrent use. If it fails, no request
 	// is made; its error should be a *imagegen.ProviderError. nil: APIKey is sent.
-	Token func(context.Context) (imagegen.Secret, error) `yaml:"-"`
+	Token func(context.Context) (imagegen.Secret, error)
 
 	// Name is the upstream's name, shown to callers. "": "gemini".
 	Name string
@@ -45,7 +45,7 @@ type Config struct {
 	Tiers []imagegen.Tier
 
 	// MaxReferences is the most reference images, up to 14. 0: 14. Negative: none.
-	MaxReferences int `zero:"-1"`
+	MaxReferences int
 
 	// Private permits http, and loopback and private addresses. It is for a gateway that the operator runs.
 	Private bool
@@ -63,10 +63,11 @@ func New(c Config) (*Provider, error) {
 	if c.Tiers == nil {
 		c.Tiers = imagegen.Tiers()
 	}
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("gemini: %w", err)
 	}
-	o := upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-goog-api-key", Private: c.Private, Classify: c.classify()}
+	o := upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-goog-api-key", Private: c.Private,
+		Classify: c.classify()}
 	if c.Token != nil {
 		o.Key, o.Token, o.KeyHeader, o.KeyPrefix = "", c.Token, "Authorization", "Bearer "
 	}
@@ -77,7 +78,7 @@ func New(c Config) (*Provider, error) {
 	return &Provider{config: c, client: client, can: c.capabilities(), choices: c.choices()}, nil
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case c.MaxReferences > maxReferences:
 		return fmt.Errorf("the option MaxReferences is %d; it can be up to %d", c.MaxReferences, maxReferences)

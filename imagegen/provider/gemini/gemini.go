@@ -3,6 +3,7 @@ package gemini
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"net/url"
@@ -48,13 +49,10 @@ func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, 
 	if err != nil {
 		return err
 	}
-	response, err := p.client.Do(ctx, http.MethodPost, p.path()+":generateContent", body)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	a := answer{yield: yield}
-	return a.read(ctx, response.Body)
+	a := answer{request: r, yield: yield}
+	return p.client.Read(ctx, http.MethodPost, p.path()+":generateContent", body, func(in io.Reader) error {
+		return a.decode(ctx, in)
+	})
 }
 
 func (p *Provider) path() string { return "/models/" + url.PathEscape(p.config.Model) }
@@ -66,7 +64,8 @@ func (p *Provider) Probe(ctx context.Context) error {
 	if p.config.Token == nil {
 		err = p.client.JSON(ctx, http.MethodGet, p.path(), nil, nil)
 	} else {
-		err = p.client.JSON(ctx, http.MethodPost, p.path()+":countTokens", map[string]any{"contents": []content{{"user", []part{{Text: "a"}}}}}, nil)
+		err = p.client.JSON(ctx, http.MethodPost, p.path()+":countTokens",
+			map[string]any{"contents": []content{{"user", []part{{Text: "a"}}}}}, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)

@@ -28,20 +28,22 @@ func serve(t *testing.T, upstream http.Handler, change func(*gemini.Config)) *ge
 
 func TestProvider(t *testing.T) {
 	providertest.Run(t, providertest.Config{
-		New:     func(t *testing.T) imagegen.Provider { return serve(t, &geminitest.Server{}, nil) },
-		Endless: geminitest.Endless,
-		Sample:  true,
+		New:       func(t *testing.T) imagegen.Provider { return serve(t, &geminitest.Server{}, nil) },
+		Answering: func(t *testing.T, h http.Handler) imagegen.Provider { return serve(t, h, nil) },
+		Endless:   geminitest.Endless,
+		Sample:    true,
 	})
 }
 
-// What a model does not make can be taken out of what its generation does.
+// Sizes that a model does not make can be taken out of those of its generation.
 func TestSizesOfAGeneration(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &geminitest.Server{}, func(c *gemini.Config) {
 		c.Sizes = gemini.Gemini3()
 		delete(c.Sizes, "21:9")
 	})
-	is.Equal(p.Capabilities().Ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5"})
+	is.Equal(p.Capabilities().Ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4",
+		"4:5"})
 }
 
 // Every ratio in every tier comes back as itself.
@@ -49,13 +51,14 @@ func TestEveryRatioInEveryTier(t *testing.T) {
 	d := &geminitest.Server{}
 	p := serve(t, d, nil)
 	ratios := p.Capabilities().Ratios
-	is.New(t).Equal(ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5", "21:9"})
+	is.New(t).Equal(ratios, []imagegen.Ratio{"auto", "1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "5:4", "4:5",
+		"21:9"})
 	for _, ratio := range ratios {
 		for _, tier := range imagegen.Tiers() {
 			is := is.New(t)
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier = ratio, tier
-			is.NoErr(imagegen.Refuses(p, r))
+			is.NoErr(imagegen.CheckRequest(p, r))
 			before := len(d.Requests())
 			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
@@ -88,7 +91,7 @@ func TestExplicitSizes(t *testing.T) {
 			is := is.New(t)
 			before := len(d.Requests())
 			r := providertest.Explicit(t, p, asked)
-			is.NoErr(imagegen.Refuses(p, r))
+			is.NoErr(imagegen.CheckRequest(p, r))
 			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			got := d.Requests()[before].GenerationConfig.ImageConfig
@@ -96,7 +99,8 @@ func TestExplicitSizes(t *testing.T) {
 		})
 	}
 	for _, asked := range []string{"8192x8192", "4097x4097", "6400x3600"} {
-		is.New(t).Equal(providertest.Error(t, imagegen.Refuses(p, providertest.Explicit(t, p, asked))).Class, imagegen.ClassInvalid)
+		is.New(t).Equal(providertest.Error(t, imagegen.CheckRequest(p, providertest.Explicit(t, p, asked))).Class,
+			imagegen.ClassInvalid)
 	}
 }
 
@@ -104,7 +108,8 @@ func TestModelOfOneTier(t *testing.T) {
 	is := is.New(t)
 	d := &geminitest.Server{}
 	p := serve(t, d, func(c *gemini.Config) {
-		c.Sizes = gemini.Sizes{"16:9": {Width: 1344, Height: 768}, "1:1": {Width: 1024, Height: 1024}, "4:3": {Width: 1184, Height: 864}}
+		c.Sizes = gemini.Sizes{"16:9": {Width: 1344, Height: 768}, "1:1": {Width: 1024, Height: 1024},
+			"4:3": {Width: 1184, Height: 864}}
 		c.Tiers, c.MaxReferences = []imagegen.Tier{imagegen.Tier1K}, -1
 	})
 	can := p.Capabilities()
@@ -116,7 +121,7 @@ func TestModelOfOneTier(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(d.Requests()[0].GenerationConfig.ImageConfig.ImageSize, "") // it takes none
 	r.Tier = "2K"
-	is.True(imagegen.Refuses(p, r) != nil)
+	is.True(imagegen.CheckRequest(p, r) != nil)
 }
 
 func TestReferencesAreSent(t *testing.T) {
@@ -154,7 +159,8 @@ func TestErrorsHaveAClass(t *testing.T) {
 			{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}`,
 			imagegen.ClassRateLimited, 34500 * time.Millisecond},
 		"rate limited, no delay": {429, `{"error":{"status":"RESOURCE_EXHAUSTED"}}`, imagegen.ClassRateLimited, 0},
-		"invalid":                {400, `{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}`, imagegen.ClassInvalid, 0},
+		"invalid": {400, `{"error":{"code":400,"message":"bad","status":"INVALID_ARGUMENT"}}`,
+			imagegen.ClassInvalid, 0},
 		"invalid key": {400, `{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}`,
 			imagegen.ClassUnusable, 0},
 		"no billing":             {400, `{"error":{"status":"FAILED_PRECONDITION"}}`, imagegen.ClassUnusable, 0},
@@ -165,14 +171,16 @@ func TestErrorsHaveAClass(t *testing.T) {
 		"a page":                 {502, "<html>", imagegen.ClassUnknown, 0},
 		"a page with 200":        {200, "<html>", imagegen.ClassUnknown, 0},
 		"nothing at all":         {200, "{}", imagegen.ClassUnknown, 0},
-		"cut short":              {200, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"iVBO`, imagegen.ClassUnknown, 0},
-		"no image":               {200, `{"candidates":[{"finishReason":"NO_IMAGE"}]}`, imagegen.ClassInvalid, 0},
-		"no image for a reason":  {200, `{"candidates":[{"finishReason":"IMAGE_OTHER"}]}`, imagegen.ClassInvalid, 0},
-		"another reason":         {200, `{"candidates":[{"finishReason":"OTHER"}]}`, imagegen.ClassInvalid, 0},
-		"a language":             {200, `{"candidates":[{"finishReason":"LANGUAGE"}]}`, imagegen.ClassInvalid, 0},
-		"no reason at all":       {200, `{"candidates":[{"finishReason":"STOP"}]}`, imagegen.ClassUnknown, 0},
-		"recitation":             {200, `{"candidates":[{"finishReason":"IMAGE_RECITATION"}]}`, imagegen.ClassRefused, 0},
-		"blocked, no reason":     {200, `{"promptFeedback":{"blockReason":"OTHER"}}`, imagegen.ClassRefused, 0},
+		"cut short": {200, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"iVBO`,
+			imagegen.ClassUnknown, 0},
+		"no image":              {200, `{"candidates":[{"finishReason":"NO_IMAGE"}]}`, imagegen.ClassInvalid, 0},
+		"no image for a reason": {200, `{"candidates":[{"finishReason":"IMAGE_OTHER"}]}`, imagegen.ClassInvalid, 0},
+		"another reason":        {200, `{"candidates":[{"finishReason":"OTHER"}]}`, imagegen.ClassInvalid, 0},
+		"a language":            {200, `{"candidates":[{"finishReason":"LANGUAGE"}]}`, imagegen.ClassInvalid, 0},
+		"no reason at all":      {200, `{"candidates":[{"finishReason":"STOP"}]}`, imagegen.ClassUnknown, 0},
+		"recitation": {200, `{"candidates":[{"finishReason":"IMAGE_RECITATION"}]}`, imagegen.ClassRefused,
+			0},
+		"blocked, no reason": {200, `{"promptFeedback":{"blockReason":"OTHER"}}`, imagegen.ClassRefused, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -190,15 +198,16 @@ func TestErrorsHaveAClass(t *testing.T) {
 }
 
 func TestModeration(t *testing.T) {
-	for prompt, class := range map[string]imagegen.Class{geminitest.Forbidden: imagegen.ClassRefused, geminitest.Unsafe: imagegen.ClassRefused,
-		geminitest.Chatty: imagegen.ClassUnknown} {
+	for prompt, class := range map[string]imagegen.Class{geminitest.Forbidden: imagegen.ClassRefused,
+		geminitest.Unsafe: imagegen.ClassRefused, geminitest.Chatty: imagegen.ClassUnknown} {
 		is := is.New(t)
-		_, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil), providertest.Request(prompt, 1))
+		_, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil), providertest.Request(prompt,
+			1))
 		is.Equal(providertest.Error(t, err).Class, class)
 	}
 }
 
-// Of four calls one is refused: three images, then the error.
+// One call of four is refused: three images come, then the error.
 func TestPartialResultsAreKept(t *testing.T) {
 	is := is.New(t)
 	var calls atomic.Int64
@@ -218,7 +227,8 @@ func TestPartialResultsAreKept(t *testing.T) {
 func TestSurplusIsDropped(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}}]}}]}`)
+		io.WriteString(w,
+			`{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}}]}}]}`)
 	}), nil)
 	sizes, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.NoErr(err)

@@ -35,5 +35,5 @@ func TestSeeds(t *testing.T) {
 	is.Equal(can.MaxSeed, int64(1)<<31-1)
 	is.True(can.Formats == nil && !can.Transparent && !can.Mask) // of which the API has none
 	r.Options = imagegen.Options{Background: imagegen.BackgroundTransparent}
-	is.Equal(providertest.Error(t, imagegen.Refuses(p, r)).Field, "background")
+	is.Equal(providertest.Error(t, imagegen.CheckRequest(p, r)).Field, "background")
 }

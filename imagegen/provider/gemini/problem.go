@@ -54,7 +54,8 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 		case b.Error.reason("API_KEY_INVALID"):
 			e.Class, e.Message = imagegen.ClassUnusable, "the upstream refused the API key"
 		case b.Error.Status == "FAILED_PRECONDITION":
-			e.Class, e.Message = imagegen.ClassUnusable, "the upstream account is not set up for this; is billing enabled?"
+			e.Class, e.Message = imagegen.ClassUnusable,
+				"the upstream account is not set up for this; is billing enabled?"
 		case e.Class == imagegen.ClassRateLimited:
 			e.RetryAfter = max(e.RetryAfter, b.Error.retryDelay())
 		case official && (f.Status == http.StatusInternalServerError || f.Status == http.StatusServiceUnavailable):

@@ -17,8 +17,9 @@ type Sizes map[imagegen.Ratio]imagegen.Size
 // Gemini3 returns the sizes of the models of generation 3 (ai.google.dev/gemini-api/docs/image-generation).
 func Gemini3() Sizes {
 	return Sizes{"1:1": {Width: 1024, Height: 1024}, "21:9": {Width: 1584, Height: 672},
-		"3:2": {Width: 1264, Height: 848}, "2:3": {Width: 848, Height: 1264}, "4:3": {Width: 1200, Height: 896}, "3:4": {Width: 896, Height: 1200},
-		"5:4": {Width: 1152, Height: 928}, "4:5": {Width: 928, Height: 1152}, "16:9": {Width: 1376, Height: 768}, "9:16": {Width: 768, Height: 1376}}
+		"3:2": {Width: 1264, Height: 848}, "2:3": {Width: 848, Height: 1264}, "4:3": {Width: 1200, Height: 896},
+		"3:4": {Width: 896, Height: 1200}, "5:4": {Width: 1152, Height: 928}, "4:5": {Width: 928, Height: 1152},
+		"16:9": {Width: 1376, Height: 768}, "9:16": {Width: 768, Height: 1376}}
 }
 
 // scale is how many times longer the edges are in each tier than in 1K.
@@ -43,15 +44,17 @@ func (c Config) choices() map[imagegen.Size]choice {
 
 func (c Config) capabilities() imagegen.Capabilities {
 	byArea := func(a, b imagegen.Size) int { return cmp.Or(a.Area()-b.Area(), a.Width-b.Width) }
-	return imagegen.Capabilities{Sizes: slices.SortedFunc(maps.Keys(c.choices()), byArea), Ratios: c.ratios(), Tiers: c.Tiers, AutoTiers: c.Tiers,
-		MaxReferences: c.MaxReferences, MaxSeed: math.MaxInt32, Verify: imagegen.VerifyStructure}.WithDefaults()
+	return imagegen.Capabilities{Sizes: slices.SortedFunc(maps.Keys(c.choices()), byArea), Ratios: c.ratios(),
+		Tiers: c.Tiers, AutoTiers: c.Tiers, MaxReferences: c.MaxReferences, MaxSeed: math.MaxInt32,
+		Verify: imagegen.VerifyStructure}.WithDefaults()
 }
 
 // ratios are those to offer: RatioAuto, and each whose size has its shape.
 func (c Config) ratios() []imagegen.Ratio {
 	return slices.DeleteFunc(imagegen.Ratios(), func(ratio imagegen.Ratio) bool {
 		z, ok := c.Sizes[ratio]
-		return ratio != imagegen.RatioAuto && (!ok || imagegen.ProviderRequest{Ratio: ratio, Tier: imagegen.Tier1K}.Fits(z) != nil)
+		return ratio != imagegen.RatioAuto &&
+			(!ok || imagegen.ProviderRequest{Ratio: ratio, Tier: imagegen.Tier1K}.Fits(z) != nil)
 	})
 }
 

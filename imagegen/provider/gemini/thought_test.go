@@ -14,10 +14,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
-// What a model sketches while it thinks is no picture that anybody asked for.
+// A model's sketches while it thinks are not images of the answer.
 func TestThoughtsAreNoPictures(t *testing.T) {
 	is := is.New(t)
-	sizes, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil), providertest.Request(geminitest.Pensive, 1))
+	sizes, err := providertest.Collect(t.Context(), serve(t, &geminitest.Server{}, nil),
+		providertest.Request(geminitest.Pensive, 1))
 	is.NoErr(err)
 	is.Equal(sizes, []imagegen.Size{{Width: 1024, Height: 1024}})
 }
@@ -33,10 +34,11 @@ func TestPartsOfAnAnswer(t *testing.T) {
 		"a sketch before":          {`{` + picture("b3ds") + `,"thought":true},{` + picture("Zm94") + `}`, "fox"},
 		"a sketch that says first": {`{"thought":true,` + picture("b3ds") + `},{` + picture("Zm94") + `}`, "fox"},
 		"a sketch behind":          {`{` + picture("Zm94") + `},{` + picture("b3ds") + `,"thought":true}`, "fox"},
-		"a sketch with a list":     {`{` + picture("b3ds") + `,"marks":["x","y"],"thought":true},{` + picture("Zm94") + `}`, "fox"},
-		"no thought":               {`{` + picture("Zm94") + `,"thought":false}`, "fox"},
-		"words that are thought":   {`{"text":"hm","thought":true},{` + picture("Zm94") + `}`, "fox"},
-		"a sketch and nothing":     {`{` + picture("b3ds") + `,"thought":true}`, ""},
+		"a sketch with a list": {`{` + picture("b3ds") + `,"marks":["x","y"],"thought":true},{` + picture("Zm94") +
+			`}`, "fox"},
+		"no thought":             {`{` + picture("Zm94") + `,"thought":false}`, "fox"},
+		"words that are thought": {`{"text":"hm","thought":true},{` + picture("Zm94") + `}`, "fox"},
+		"a sketch and nothing":   {`{` + picture("b3ds") + `,"thought":true}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

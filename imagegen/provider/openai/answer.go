@@ -3,60 +3,58 @@ package openai
 import (
 	"context"
 	"io"
-	"slices"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // answer is one answer of the upstream, which is read while it arrives.
 type answer struct {
-	provider *Provider
-	n        int // how many images were asked for; a surplus is ignored
-	yield    upstream.Yield
-	inline   [][]int        // the places in data that held their image
-	links    upstream.Named // the places in data that named it
-	problem  problem        // some services send an error with the status 200
+	upstream.Found
+	request imagegen.ProviderRequest
+	problem problem // some services send an error with the status 200
+	tokens  upstream.Tokens
 }
 
-// read yields the images that the answer holds, then those that it names. It returns nil if no
+// decode yields the images that the answer holds, then those that it names. It returns nil if no
 // more are wanted.
-func (a *answer) read(ctx context.Context, body io.Reader) error {
-	if wanted, err := upstream.Each(ctx, upstream.Strings(body), a.take); err != nil || !wanted {
+func (a *answer) decode(ctx context.Context, c *upstream.Client, body io.Reader) error {
+	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	upstream.Report(a.request, a.tokens.Usage())
+	if err != nil || !wanted {
 		return err
 	}
-	if a.problem != (problem{}) {
+	switch {
+	case !a.None(): // what came is paid for, whatever stands beside it
+		return a.Fetch(ctx, c)
+	case a.problem != (problem{}):
 		return a.problem.asError()
 	}
-	return a.links.Fetch(ctx, a.provider.client, a.inline, a.n-len(a.inline), a.yield)
+	return upstream.Imageless(body, "data has neither a b64_json nor a url")
 }
 
-// take looks at one string of the answer.
-func (a *answer) take(s upstream.String) (wanted bool, err error) {
+// takeValue looks at one string or number of the answer. What it says of its use stands behind the images
+// (openai/openai-openapi, ImagesResponse).
+func (a *answer) takeValue(s upstream.String) (wanted bool, err error) {
 	switch s.Path {
-	case "data[].b64_json":
-		if len(a.inline) == a.n {
-			return true, nil
-		}
-		if s.Begin(1) == "" {
-			return true, nil // some services send "" beside a url
-		}
-		a.inline = append(a.inline, slices.Clone(s.Places))
-		return a.yield(upstream.Base64(s)), nil
-	case "data[].url":
-		if len(a.links) == a.n {
-			return true, nil
-		}
-		url, err := s.Text()
-		if url != "" {
-			a.links.Add(s.Places, url)
-		}
-		return true, err
-	case "error.message":
-		a.problem.Message, err = s.Text()
+	case "data[].b64_json", "data[].url":
+		return a.Take(s)
+	case "error.message", "error":
+		a.problem.Message, err = s.Message()
 	case "error.code":
-		a.problem.Code, err = s.Text()
+		a.problem.Code, err = s.Message()
 	case "error.type":
-		a.problem.Type, err = s.Text()
+		a.problem.Type, err = s.Message()
+	case "usage.input_tokens":
+		a.tokens.In = upstream.Count(s.Literal)
+	case "usage.input_tokens_details.text_tokens":
+		a.tokens.TextIn = upstream.Count(s.Literal)
+	case "usage.input_tokens_details.image_tokens":
+		a.tokens.ImageIn = upstream.Count(s.Literal)
+	case "usage.output_tokens":
+		a.tokens.Out = upstream.Count(s.Literal)
+	case "usage.output_tokens_details.text_tokens":
+		a.tokens.TextOut = upstream.Count(s.Literal)
 	}
 	return true, err
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// photo is a PNG in which every pixel differs a little from its neighbours, as in pictures that are no drawings.
+// photo is a PNG in which every pixel differs a little from its neighbours, as in photographs.
 func photo(tb testing.TB, edge int, level png.CompressionLevel) []byte {
 	m := image.NewNRGBA(image.Rect(0, 0, edge, edge))
 	rand.NewChaCha8([32]byte{}).Read(m.Pix)
@@ -39,7 +39,8 @@ func photo(tb testing.TB, edge int, level png.CompressionLevel) []byte {
 
 // answering is an upstream that answers each call with the same image.
 func answering(tb testing.TB, image []byte) *openai.Provider {
-	body := []byte(`{"created":1,"data":[{"b64_json":"` + base64.StdEncoding.EncodeToString(image) + `"}],"usage":{"total_tokens":1}}`)
+	body := []byte(`{"created":1,"data":[{"b64_json":"` + base64.StdEncoding.EncodeToString(image) +
+		`"}],"usage":{"total_tokens":1}}`)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
@@ -54,8 +55,8 @@ func answering(tb testing.TB, image []byte) *openai.Provider {
 	return p
 }
 
-// BenchmarkGenerate takes an image all the way: from an upstream's answer over HTTP to the disk, with its charge and its
-// settlement. The upstream's part counts as well, for it runs in the same process.
+// BenchmarkGenerate takes an image all the way: from an upstream's answer over HTTP to the disk, with its charge and
+// its settlement. The upstream's part counts as well, for it runs in the same process.
 func BenchmarkGenerate(b *testing.B) {
 	for _, c := range []struct {
 		edge  int
@@ -70,7 +71,8 @@ func BenchmarkGenerate(b *testing.B) {
 				b.SetParallelism(max(1, callers/runtime.GOMAXPROCS(0)))
 				size := imagegen.Size{Width: c.edge, Height: c.edge}
 				generate := func() {
-					if _, err := s.Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: size}); err != nil {
+					if _, err := s.Generate(b.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+						Prompt: "a fox", Size: size}); err != nil {
 						b.Error(err)
 					}
 				}
@@ -96,7 +98,9 @@ func engineOnDisk(tb testing.TB, p imagegen.Provider, slots int) *engine.Session
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = db.Close() })
-	e := imagegentest.StartOver(tb, db, func(c *engine.Config) { c.Models[0].Provider, c.Concurrency = p, slots })
+	e := imagegentest.StartOver(tb, db, func(c *engine.Config) {
+		c.Models[0].Provider, c.Limits.Concurrency = p, slots
+	})
 	if _, err := db.Grant(tb.Context(), imagegen.Grant{User: imagegentest.Alice, Credits: 1 << 30}); err != nil {
 		tb.Fatal(err)
 	}

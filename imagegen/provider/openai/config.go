@@ -23,7 +23,7 @@ const (
 // Config describes an upstream. Only APIKey is required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// Name is the upstream's name, shown to callers. "": "openai".
 	Name string
@@ -39,7 +39,7 @@ type Config struct {
 	Organization, Project string
 
 	// Model is the upstream's name for the model. If it is the name of one of OpenAI's models, or begins with one as
-	// gpt-image-2.6-flare does, it also tells what the model takes. "": gpt-image-2.
+	// gpt-image-2.6-flare does, it also says what the model takes. "": gpt-image-2.
 	Model string
 
 	// Sizes lists all sizes that the model makes, if they are few. nil: every size that
@@ -58,7 +58,7 @@ type Config struct {
 
 	// MaxReferences is the most reference images, up to 16. 0: 16. Negative: none, for a
 	// service without /images/edits.
-	MaxReferences int `zero:"-1"`
+	MaxReferences int
 
 	// MaxPerCall is the most images that one call makes, up to 10; for more, several calls are made
 	// at once. 0: 10.
@@ -80,8 +80,8 @@ type Config struct {
 	// Moderation is auto or low. "": the upstream's choice.
 	Moderation string
 
-	// InputFidelity, low or high, is how closely an image follows its references. gpt-image-2 and gpt-image-1-mini do
-	// not take it. "": the upstream's choice.
+	// InputFidelity, low or high, is how closely an image follows its references. gpt-image-2 does
+	// not take it, and gpt-image-1-mini takes low alone. "": the upstream's choice.
 	InputFidelity string
 
 	// Complexity, low, medium or high, is how much gpt-image-2.6 plans before it draws. Earlier models do not take
@@ -115,18 +115,18 @@ func New(c Config) (*Provider, error) {
 			c.Sizes = f.sizes
 		}
 	}
-	if err := cmp.Or(c.check(), f.check(c)); err != nil {
+	if err := cmp.Or(c.validate(), f.validateConfig(c)); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, Header: c.header(),
-		ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
+		Header: c.header(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
 	return &Provider{config: c, capabilities: f.declare(c.capabilities()).WithDefaults(), client: client}, nil
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case c.MaxPerCall < 1 || c.MaxPerCall > maxPerCall:
 		return fmt.Errorf("the option MaxPerCall is %d; it can be from 1 to %d", c.MaxPerCall, maxPerCall)

@@ -5,27 +5,28 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/openai/internal/openaitest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
-
-	"github.com/matryer/is"
 )
 
 // From the request of a user to the images and the bill.
 func TestWithTheEngine(t *testing.T) {
 	is := is.New(t)
 	upstream := &openaitest.Server{}
-	alice := imagegentest.Start(t, func(c *engine.Config) { c.Models[0].Provider = serve(t, upstream, nil) }).As(imagegentest.Alice)
+	alice := imagegentest.Start(t, func(c *engine.Config) { c.Models[0].Provider = serve(t, upstream, nil) }).
+		As(imagegentest.Alice)
 	ask := func(prompt, size string, n int) (imagegen.Result, error) {
 		z, err := imagegen.ParseSize(size)
 		is.NoErr(err)
 		photo := providertest.Reference("image/png", string(upstreamtest.PNG(300, 200)), 300, 200)
-		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, Size: z, N: n,
-			References: []imagegen.Reference{photo}})
+		return alice.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: prompt, Size: z,
+			N: n, References: []imagegen.Reference{photo}})
 	}
 
 	got, err := ask("as a comic", "1000x750", 2) // is made as 1008x752 and cropped

@@ -13,13 +13,14 @@ import (
 //
 // The sources: developers.openai.com/api/reference/resources/images/methods/generate (sizes, qualities) and
 // docs.comfy.org/built-in-nodes/OpenAIGPTImageNodeV3 (pixels, complexity). That gpt-image-2 refuses input_fidelity:
-// pydantic/pydantic-ai, issue 5413; gpt-image-1-mini: lobehub/lobehub, pull request 9920. That gpt-image-2 has no
-// transparent background any more: docs.apiyi.com/live/2026-10/gpt-image-2-transparent-shutdown.md.
+// pydantic/pydantic-ai, issue 5413; gpt-image-1-mini all but low: lobehub/lobehub, pull request 9920. That gpt-image-2
+// has no transparent background any more: docs.apiyi.com/live/2026-10/gpt-image-2-transparent-shutdown.md.
 type family struct {
 	name         string
 	sizes        []imagegen.Size // all that it makes; nil: what GPTImage2 allows
 	qualities    []string        // the names that it takes; nil: not known
 	noFidelity   bool            // it does not take input_fidelity
+	lowFidelity  bool            // it takes no other input_fidelity than low
 	noAlpha      bool            // it does not make a transparent background
 	noComplexity bool            // it does not take complexity
 }
@@ -35,7 +36,7 @@ var families = []family{
 	{name: "gpt-image-2.6", qualities: upToMax},
 	{name: "gpt-image-2.5", qualities: upToMax, noComplexity: true},
 	{name: "gpt-image-2", qualities: upToHigh, noFidelity: true, noAlpha: true, noComplexity: true},
-	{name: "gpt-image-1-mini", sizes: threeSizes, qualities: upToHigh, noFidelity: true, noComplexity: true},
+	{name: "gpt-image-1-mini", sizes: threeSizes, qualities: upToHigh, lowFidelity: true, noComplexity: true},
 	{name: "gpt-image-1.5", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
 	{name: "gpt-image-1", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
 	{name: "chatgpt-image", sizes: threeSizes, qualities: upToHigh, noComplexity: true},
@@ -63,17 +64,20 @@ func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
 	return can
 }
 
-// check refuses options that the model does not take.
-func (f family) check(c Config) error {
+// validateConfig refuses options that the model does not take.
+func (f family) validateConfig(c Config) error {
 	switch {
 	case c.InputFidelity != "" && f.noFidelity:
 		return fmt.Errorf("the option InputFidelity is %q, but model %s takes none", c.InputFidelity, c.Model)
+	case c.InputFidelity == "high" && f.lowFidelity:
+		return fmt.Errorf("the option InputFidelity is high, but model %s takes low alone", c.Model)
 	case c.Complexity != "" && f.noComplexity:
 		return fmt.Errorf("the option Complexity is %q, but model %s takes none", c.Complexity, c.Model)
 	}
 	for _, q := range imagegen.Qualities() {
 		if name, named := c.QualityNames[q]; named && f.qualities != nil && !slices.Contains(f.qualities, name) {
-			return fmt.Errorf("the option QualityNames has %q for %s; model %s knows %s", name, q, c.Model, strings.Join(f.qualities, ", "))
+			return fmt.Errorf("the option QualityNames has %q for %s; model %s knows %s", name, q, c.Model,
+				strings.Join(f.qualities, ", "))
 		}
 	}
 	return nil

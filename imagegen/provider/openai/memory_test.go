@@ -30,7 +30,8 @@ func TestALargeImageInFlatMemory(t *testing.T) {
 	s := engineOnDisk(t, answering(t, image), 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got, err := s.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox", Size: imagegen.Size{Width: 4096, Height: 4096}})
+	got, err := s.Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox",
+		Size: imagegen.Size{Width: 4096, Height: 4096}})
 	is.NoErr(err)
 	runtime.ReadMemStats(&after)
 	is.True(after.TotalAlloc-before.TotalAlloc < uint64(len(image))/2) // a fiftieth; pools leak under the race detector

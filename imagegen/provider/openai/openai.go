@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"io"
 	"iter"
 	"net/http"
 
@@ -31,7 +32,9 @@ func (p *Provider) Capabilities() imagegen.Capabilities { return p.capabilities 
 
 // Generate asks for all images in one call, or for MaxPerCall in each of several calls that run at once.
 func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) iter.Seq2[imagegen.ProviderImage, error] {
-	return p.client.Redacted(ctx, func(yield upstream.Yield) error { return upstream.FanIn(ctx, r, p.config.MaxPerCall, yield, p.call) })
+	return p.client.Redacted(ctx, func(yield upstream.Yield) error {
+		return upstream.FanIn(ctx, r, p.config.MaxPerCall, yield, p.call)
+	})
 }
 
 // call is an upstream.Call: it makes one request, for at most MaxPerCall images.
@@ -40,11 +43,8 @@ func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, 
 	if err != nil {
 		return err
 	}
-	response, err := p.client.Do(ctx, http.MethodPost, path, body)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	a := answer{provider: p, n: r.N, yield: yield}
-	return a.read(ctx, response.Body)
+	a := answer{Found: upstream.Found{N: r.N, Yield: yield}, request: r}
+	return p.client.Read(ctx, http.MethodPost, path, body, func(in io.Reader) error {
+		return a.decode(ctx, p.client, in)
+	})
 }

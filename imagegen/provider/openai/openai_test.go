@@ -29,9 +29,10 @@ func TestProvider(t *testing.T) {
 		New: func(t *testing.T) imagegen.Provider {
 			return serve(t, &openaitest.Server{}, nil)
 		},
-		Endless: openaitest.Endless,
-		Sample:  true,
-		Usual:   true,
+		Answering: func(t *testing.T, h http.Handler) imagegen.Provider { return serve(t, h, nil) },
+		Endless:   openaitest.Endless,
+		Sample:    true,
+		Usual:     true,
 	})
 }
 
@@ -40,7 +41,8 @@ func TestProviderWithOneImagePerCallAndLinks(t *testing.T) {
 		New: func(t *testing.T) imagegen.Provider {
 			d := &openaitest.Server{}
 			return serve(t, d, func(c *openai.Config) {
-				d.Link, c.MaxPerCall = func(path string) string { return strings.TrimSuffix(c.BaseURL, "/v1") + path }, 1
+				d.Link, c.MaxPerCall = func(path string) string { return strings.TrimSuffix(c.BaseURL, "/v1") + path },
+					1
 			})
 		},
 		Endless: openaitest.Endless,
@@ -58,7 +60,8 @@ func TestGenerationIsSent(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(images), 3)
 	want := []openaitest.Request{{Path: "/v1/images/generations", Params: map[string]any{"model": "gpt-image-2",
-		"prompt": "a <fox> & \u2028 \"snow\"", "n": 3.0, "size": "1024x1024", "quality": "high", "output_format": "png", "moderation": "low"}}}
+		"prompt": "a <fox> & \u2028 \"snow\"", "n": 3.0, "size": "1024x1024", "quality": "high", "output_format": "png",
+		"moderation": "low"}}}
 	if diff := cmp.Diff(want, d.Requests()); diff != "" {
 		t.Error(diff)
 	}
@@ -72,7 +75,8 @@ func TestEditIsSent(t *testing.T) {
 	compression := 80
 	p := serve(t, d, func(c *openai.Config) {
 		c.Model, c.Complexity = "gpt-image-2.6-sunburst", "medium"
-		c.Moderation, c.Background, c.InputFidelity, c.OutputFormat, c.OutputCompression = "low", "opaque", "high", "jpeg", &compression
+		c.Moderation, c.Background, c.InputFidelity, c.OutputFormat, c.OutputCompression = "low", "opaque", "high",
+			"jpeg", &compression
 	})
 	r := providertest.Request("as a comic", 2)
 	r.References = []imagegen.ProviderReference{
@@ -84,9 +88,9 @@ func TestEditIsSent(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(images), 2)
 	want := []openaitest.Request{{Path: "/v1/images/edits",
-		Params: map[string]any{"model": "gpt-image-2.6-sunburst", "prompt": "as a comic", "n": 2.0, "size": "1024x1024", "quality": "auto",
-			"moderation": "low", "background": "opaque", "complexity": "medium", "input_fidelity": "high", "output_format": "jpeg",
-			"output_compression": 80.0},
+		Params: map[string]any{"model": "gpt-image-2.6-sunburst", "prompt": "as a comic", "n": 2.0, "size": "1024x1024",
+			"quality": "auto", "moderation": "low", "background": "opaque", "complexity": "medium",
+			"input_fidelity": "high", "output_format": "jpeg", "output_compression": 80.0},
 		Files: []openaitest.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
 			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
 			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
@@ -95,7 +99,7 @@ func TestEditIsSent(t *testing.T) {
 	}
 }
 
-// What holds for edits only is not sent with the rest, and a model's own names of qualities are.
+// Parameters for edits only are not sent with the rest, and a model's own names of qualities are.
 func TestGenerationWithoutFidelity(t *testing.T) {
 	is := is.New(t)
 	d := &openaitest.Server{}
@@ -107,8 +111,8 @@ func TestGenerationWithoutFidelity(t *testing.T) {
 	r.Quality = "high"
 	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
-	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2.5-flare", "prompt": "a fox", "n": 1.0, "size": "1024x1024",
-		"quality": "max", "background": "transparent"})
+	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2.5-flare", "prompt": "a fox", "n": 1.0,
+		"size": "1024x1024", "quality": "max", "background": "transparent"})
 }
 
 func TestCallsAreSplit(t *testing.T) {
@@ -129,9 +133,10 @@ func TestCallsAreSplit(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	is := is.New(t)
 	var got http.Header
-	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r.Header }), func(c *openai.Config) {
-		c.KeyHeader, c.Organization, c.Project = "api-key", "org-1", "proj-1"
-	})
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got = r.Header }),
+		func(c *openai.Config) {
+			c.KeyHeader, c.Organization, c.Project = "api-key", "org-1", "proj-1"
+		})
 	is.NoErr(p.Probe(t.Context()))
 	is.Equal(got.Get("Api-Key"), openaitest.Key)
 	is.Equal(got.Get("Authorization"), "")
@@ -158,6 +163,7 @@ func TestNewRefuses(t *testing.T) {
 		"unknown moderation":   {APIKey: "k", Moderation: "none"},
 		"unknown complexity":   {APIKey: "k", Model: "gpt-image-2.6-flare", Complexity: "max"},
 		"no complexity":        {APIKey: "k", Model: "gpt-image-2.5-flare", Complexity: "low"},
+		"high fidelity":        {APIKey: "k", Model: "gpt-image-1-mini", InputFidelity: "high"},
 		"no fidelity":          {APIKey: "k", Model: "gpt-image-2-2026-04-21", InputFidelity: "high"},
 		"no such quality":      {APIKey: "k", QualityNames: map[imagegen.Quality]string{"high": "max"}},
 		"a size of zero":       {APIKey: "k", Sizes: []imagegen.Size{{}}},
@@ -169,4 +175,6 @@ func TestNewRefuses(t *testing.T) {
 			is.New(t).True(err != nil)
 		})
 	}
+	_, err := openai.New(openai.Config{APIKey: "k", Model: "gpt-image-1-mini", InputFidelity: "low"})
+	is.New(t).NoErr(err)
 }

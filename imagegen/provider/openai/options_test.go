@@ -32,25 +32,37 @@ func TestOptionsOfModels(t *testing.T) {
 	} {
 		is := is.New(t)
 		can := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = model }).Capabilities()
-		is.Equal(cmp.Diff(want, imagegen.Capabilities{Formats: can.Formats, Compression: can.Compression, Transparent: can.Transparent, Mask: can.Mask, MaxSeed: can.MaxSeed}), "")
+		is.Equal(cmp.Diff(want, imagegen.Capabilities{Formats: can.Formats, Compression: can.Compression,
+			Transparent: can.Transparent, Mask: can.Mask, MaxSeed: can.MaxSeed}), "")
 	}
 }
 
-// What a request asks for goes before what is configured.
+// The options of a request go before the configured ones.
 func TestOptionsAreSent(t *testing.T) {
 	for name, c := range map[string]struct {
 		config func(*openai.Config)
 		asks   imagegen.Options
 		want   map[string]any
 	}{
-		"nothing":              {nil, imagegen.Options{}, map[string]any{}},
-		"configured":           {func(c *openai.Config) { c.OutputFormat, c.OutputCompression, c.Background = "webp", new(70), "opaque" }, imagegen.Options{}, map[string]any{"output_format": "webp", "output_compression": 70.0, "background": "opaque"}},
-		"format":               {func(c *openai.Config) { c.OutputFormat, c.OutputCompression = "webp", new(70) }, imagegen.Options{Format: "png"}, map[string]any{"output_format": "png"}},
-		"compression":          {nil, imagegen.Options{Format: "jpeg", Compression: new(0)}, map[string]any{"output_format": "jpeg", "output_compression": 0.0}},
-		"transparent":          {nil, imagegen.Options{Background: "transparent"}, map[string]any{"output_format": "png", "background": "transparent"}},
-		"transparent as WebP":  {nil, imagegen.Options{Background: "transparent", Format: "webp"}, map[string]any{"output_format": "webp", "background": "transparent"}},
-		"opaque":               {func(c *openai.Config) { c.Background = "transparent" }, imagegen.Options{Background: "opaque"}, map[string]any{"background": "opaque"}},
-		"JPEG of transparency": {func(c *openai.Config) { c.Background = "transparent" }, imagegen.Options{Format: "jpeg", Compression: new(5)}, map[string]any{"background": "transparent", "output_format": "png"}},
+		"nothing": {nil, imagegen.Options{}, map[string]any{}},
+		"configured": {func(c *openai.Config) {
+			c.OutputFormat, c.OutputCompression, c.Background = "webp",
+				new(70), "opaque"
+		}, imagegen.Options{}, map[string]any{"output_format": "webp", "output_compression": 70.0,
+			"background": "opaque"}},
+		"format": {func(c *openai.Config) { c.OutputFormat, c.OutputCompression = "webp", new(70) },
+			imagegen.Options{Format: "png"}, map[string]any{"output_format": "png"}},
+		"compression": {nil, imagegen.Options{Format: "jpeg", Compression: new(0)},
+			map[string]any{"output_format": "jpeg", "output_compression": 0.0}},
+		"transparent": {nil, imagegen.Options{Background: "transparent"},
+			map[string]any{"output_format": "png", "background": "transparent"}},
+		"transparent as WebP": {nil, imagegen.Options{Background: "transparent", Format: "webp"},
+			map[string]any{"output_format": "webp", "background": "transparent"}},
+		"opaque": {func(c *openai.Config) { c.Background = "transparent" },
+			imagegen.Options{Background: "opaque"}, map[string]any{"background": "opaque"}},
+		"JPEG of transparency": {func(c *openai.Config) { c.Background = "transparent" },
+			imagegen.Options{Format: "jpeg", Compression: new(5)}, map[string]any{"background": "transparent",
+				"output_format": "png"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -63,7 +75,7 @@ func TestOptionsAreSent(t *testing.T) {
 			})
 			r := providertest.Request("a fox", 1)
 			r.Options = c.asks
-			is.NoErr(imagegen.Refuses(p, r))
+			is.NoErr(imagegen.CheckRequest(p, r))
 			_, err := providertest.Read(t.Context(), p, r)
 			is.NoErr(err)
 			got := map[string]any{}

@@ -19,7 +19,7 @@ import (
 func (p *Provider) Probe(ctx context.Context) error {
 	err := p.client.JSON(ctx, http.MethodGet, "/models/"+url.PathEscape(p.config.Model), nil, nil)
 	if answered, ok := errors.AsType[*upstream.StatusError](err); ok && answered.Status == http.StatusNotFound {
-		err = p.look(ctx, err)
+		err = p.fetchModel(ctx, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)
@@ -27,11 +27,11 @@ func (p *Provider) Probe(ctx context.Context) error {
 	return nil
 }
 
-// look looks for the model in the list of all models. It is for servers such as LocalAI and stable-diffusion.cpp,
+// fetchModel looks for the model in the list of all models. It is for servers such as LocalAI and stable-diffusion.cpp,
 // which have no address for one model (mudler/LocalAI, core/http/routes/openai.go; leejet/stable-diffusion.cpp,
 // examples/server/routes_openai.cpp). missing is the error of that address: if the upstream itself says there that it
 // does not know the model, look returns missing.
-func (p *Provider) look(ctx context.Context, missing error) error {
+func (p *Provider) fetchModel(ctx context.Context, missing error) error {
 	if e, ok := errors.AsType[*imagegen.ProviderError](missing); ok && e.Message == noModel {
 		return missing
 	}

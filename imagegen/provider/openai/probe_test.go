@@ -31,8 +31,10 @@ func TestProbeOfAList(t *testing.T) {
 		unconfirmed bool
 		says        string // "": nothing is wrong
 	}{
-		"listed":         {200, `{"object":"list","data":[{"id":"sdxl","object":"model"},{"id":"gpt-image-2"}]}`, false, ""},
-		"not listed":     {200, `{"data":[{"id":"sd-cpp-local","object":"model","owned_by":"local"}]}`, true, `it lists ["sd-cpp-local"]`},
+		"listed": {200, `{"object":"list","data":[{"id":"sdxl","object":"model"},{"id":"gpt-image-2"}]}`, false,
+			""},
+		"not listed": {200, `{"data":[{"id":"sd-cpp-local","object":"model","owned_by":"local"}]}`, true,
+			`it lists ["sd-cpp-local"]`},
 		"an empty list":  {200, `{"data":[]}`, true, "does not tell whether it has the model"},
 		"no list either": {404, `Not Found`, false, "404"},
 		"a bad key":      {401, `{}`, false, "refused the API key"},

@@ -78,7 +78,8 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}
 		if f.Header.Get("X-Should-Retry") == "false" && e.Class.Transient() {
-			e.Class, e.Message, e.RetryAfter = imagegen.ClassUnusable, "the upstream says that asking again is of no use", 0
+			e.Class, e.Message, e.RetryAfter = imagegen.ClassUnusable,
+				"the upstream says that asking again is of no use", 0
 		}
 		return e
 	}

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -32,24 +33,38 @@ func TestErrorsHaveAClass(t *testing.T) {
 		class  imagegen.Class
 		retry  time.Duration
 	}{
-		"rate limited, to the ms": {429, "Retry-After-Ms: 1500", wrap(`"rate_limit_exceeded"`, "requests"), imagegen.ClassRateLimited, 1500 * time.Millisecond},
-		"of no use":               {429, "X-Should-Retry: false", wrap(`null`, "requests"), imagegen.ClassUnusable, 0},
-		"rate limited":            {429, "7", wrap(`"rate_limit_exceeded"`, "tokens"), imagegen.ClassRateLimited, 7 * time.Second},
-		"rate limited, no body":   {429, "", "", imagegen.ClassRateLimited, 0},
-		"no quota left":           {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnusable, 0},
-		"no credits left":         {429, "", wrap(`"credit_balance_exhausted"`, "insufficient_quota"), imagegen.ClassUnusable, 0},
-		"not verified":            {403, "", `{"error":{"message":"Your organization must be verified to use the model.","type":"invalid_request_error","param":null,"code":null}}`, imagegen.ClassUnusable, 0},
-		"no such deployment":      {404, "", `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, imagegen.ClassUnusable, 0},
-		"model of others":         {403, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
-		"no such path":            {404, "", page, imagegen.ClassUnusable, 0},
-		"billing limit":           {400, "", wrap(`"billing_hard_limit_reached"`, "image_generation_user_error"), imagegen.ClassUnusable, 0},
-		"moderation":              {400, "", wrap(`"moderation_blocked"`, "image_generation_user_error"), imagegen.ClassRefused, 0},
-		"moderation of Azure":     {400, "", wrap(`"contentFilter"`, ""), imagegen.ClassRefused, 0},
-		"account blocked":         {403, "", `{"error":{"code":"Forbidden","message":"blocked: content policy"}}`, imagegen.ClassUnusable, 0},
-		"bad key":                 {401, "", wrap(`"invalid_api_key"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
-		"bad image":               {400, "", wrap(`"invalid_image_file"`, "image_generation_user_error"), imagegen.ClassInvalid, 0},
+		"rate limited, to the ms": {429, "Retry-After-Ms: 1500", wrap(`"rate_limit_exceeded"`, "requests"),
+			imagegen.ClassRateLimited, 1500 * time.Millisecond},
+		"of no use": {429, "X-Should-Retry: false", wrap(`null`, "requests"), imagegen.ClassUnusable, 0},
+		"rate limited": {429, "7", wrap(`"rate_limit_exceeded"`, "tokens"), imagegen.ClassRateLimited,
+			7 * time.Second},
+		"rate limited, no body": {429, "", "", imagegen.ClassRateLimited, 0},
+		"no quota left": {429, "", wrap(`"insufficient_quota"`, "insufficient_quota"), imagegen.ClassUnusable,
+			0},
+		"no credits left": {429, "", wrap(`"credit_balance_exhausted"`, "insufficient_quota"),
+			imagegen.ClassUnusable, 0},
+		"not verified": {403, "",
+			`{"error":{"message":"Your organization must be verified to use the model.","type":"invalid_request_error","param":null,"code":null}}`, imagegen.ClassUnusable, 0},
+		"no such deployment": {404, "",
+			`{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`,
+			imagegen.ClassUnusable, 0},
+		"model of others": {403, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable,
+			0},
+		"no such path": {404, "", page, imagegen.ClassUnusable, 0},
+		"billing limit": {400, "", wrap(`"billing_hard_limit_reached"`, "image_generation_user_error"),
+			imagegen.ClassUnusable, 0},
+		"moderation": {400, "", wrap(`"moderation_blocked"`, "image_generation_user_error"),
+			imagegen.ClassRefused, 0},
+		"moderation of Azure": {400, "", wrap(`"contentFilter"`, ""), imagegen.ClassRefused, 0},
+		"account blocked": {403, "", `{"error":{"code":"Forbidden","message":"blocked: content policy"}}`,
+			imagegen.ClassUnusable, 0},
+		"bad key": {401, "", wrap(`"invalid_api_key"`, "invalid_request_error"), imagegen.ClassUnusable,
+			0},
+		"bad image": {400, "", wrap(`"invalid_image_file"`, "image_generation_user_error"),
+			imagegen.ClassInvalid, 0},
 		"a code that is a number": {400, "", wrap(`400`, "bad"), imagegen.ClassInvalid, 0},
-		"unknown model":           {404, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable, 0},
+		"unknown model": {404, "", wrap(`"model_not_found"`, "invalid_request_error"), imagegen.ClassUnusable,
+			0},
 		"server error":            {500, "", wrap(`null`, "server_error"), imagegen.ClassUnknown, 0},
 		"bad gateway":             {502, "", page, imagegen.ClassUnknown, 0},
 		"unavailable by a proxy":  {503, "", page, imagegen.ClassUnknown, 0},
@@ -86,7 +101,8 @@ func TestMessageOfABadKey(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(401)
-		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s.","code":"invalid_api_key"}}`, r.Header.Get("Authorization"))
+		fmt.Fprintf(w, `{"error":{"message":"Incorrect API key provided: %s.","code":"invalid_api_key"}}`,
+			r.Header.Get("Authorization"))
 	}), nil)
 	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
 	is.True(strings.Contains(err.Error(), "the upstream refused the API key"))
@@ -101,17 +117,17 @@ func TestPrivateAddressIsRefused(t *testing.T) {
 	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL})
 	is.NoErr(err)
 	_, err = providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is no public address"))
+	is.True(err != nil && strings.Contains(err.Error(), "127.0.0.1 is not a public address"))
 }
 
 // The images before a break count; the error comes last.
 func TestImagesBeforeABreakCount(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"data":[{"b64_json":"`+"Zm94"+`"},{"revised_prompt":"x","b64_json":"Zm`)
+		io.WriteString(w, `{"data":[{"b64_json":"/9j/Zm94"},{"revised_prompt":"x","b64_json":"Zm`)
 	}), nil)
 	images, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 2))
-	is.Equal(images, []string{"fox"})
+	is.Equal(images, []string{"\xff\xd8\xfffox"})
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown)
 }
 
@@ -120,13 +136,13 @@ func TestImagesComeAsTheyAreMade(t *testing.T) {
 	is := is.New(t)
 	first := make(chan struct{})
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"data":[{"b64_json":"Zm94"}`)
+		io.WriteString(w, `{"data":[{"b64_json":"/9j/Zm94"}`)
 		w.(http.Flusher).Flush()
 		select {
 		case <-first:
 		case <-r.Context().Done():
 		}
-		io.WriteString(w, `,{"b64_json":"b3ds"}]}`)
+		io.WriteString(w, `,{"b64_json":"/9j/b3ds"}]}`)
 	}), nil)
 	var got []string
 	for i, err := range p.Generate(t.Context(), providertest.Request("animals", 2)) {
@@ -138,13 +154,13 @@ func TestImagesComeAsTheyAreMade(t *testing.T) {
 			close(first)
 		}
 	}
-	is.Equal(got, []string{"fox", "owl"})
+	is.Equal(got, []string{"\xff\xd8\xfffox", "\xff\xd8\xffowl"})
 }
 
 func TestSlowAnswerEndsWithTheContext(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		io.WriteString(w, `{"data":[{"b64_json":"Zm94`)
+		io.WriteString(w, `{"data":[{"b64_json":"/9j/Zm94`)
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	}), nil)
@@ -167,32 +183,80 @@ func TestLinkBesideBytes(t *testing.T) {
 			io.WriteString(w, "owl")
 			return
 		}
-		fmt.Fprintf(w, `{"data":[{"url":"%s/gone","b64_json":"Zm94"},{"url":"%[1]s/owl","b64_json":null},{"url":"%[1]s/gone"},{"url":"data:image/png;base64,bWljZQ=="}]}`, base)
+		fmt.Fprintf(w,
+			`{"data":[{"url":"%s/gone","b64_json":"/9j/Zm94"},{"url":"%[1]s/owl","b64_json":null},{"url":"%[1]s/gone"},{"url":"data:image/png;base64,bWljZQ==","b64_json":"bWljZQ=="}]}`, base)
 	}))
 	defer s.Close()
 	base = s.URL
 	p, err := openai.New(openai.Config{APIKey: openaitest.Key, BaseURL: s.URL, Private: true})
 	is.NoErr(err)
 	images, err := providertest.Read(t.Context(), p, providertest.Request("animals", 4))
-	is.Equal(images, []string{"fox", "owl", "mice"})
+	is.Equal(images, []string{"\xff\xd8\xfffox", "mice", "owl"})      // those inside come first
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnknown) // of the one that could not be fetched
+}
+
+// A paid image is not lost because of the form in which it comes.
+func TestFormsOfImages(t *testing.T) {
+	large := strings.Repeat("fox", 100_000)
+	encoded := base64.StdEncoding.EncodeToString([]byte(large))
+	for name, c := range map[string]struct{ answer, want string }{
+		"a large data URL":         {`{"data":[{"url":"data:image/png;base64,` + encoded + `"}]}`, large},
+		"a data URL as b64_json":   {`{"data":[{"b64_json":"data:image/png;base64,` + encoded + `"}]}`, large},
+		"base64 as url":            {`{"data":[{"url":"Zm94"}]}`, "fox"},
+		"a JPEG's base64":          {`{"data":[{"b64_json":"/9j/Zm94"}]}`, "\xff\xd8\xfffox"},
+		"base64 for URLs":          {`{"data":[{"b64_json":"-_-_"}]}`, "\xfb\xff\xbf"},
+		"without padding":          {`{"data":[{"b64_json":"Zm94ZX"}]}`, "foxe"},
+		"behind a byte order mark": {"\ufeff" + `{"data":[{"b64_json":"Zm94"}]}`, "fox"},
+		"a relative address":       {`{"data":[{"url":"/files/a.png"}]}`, "a file"},
+		"an address without host":  {`{"data":[{"url":"//HOST/files/a.png"}]}`, "a file"},
+		"an image beside a word":   {`{"data":[{"url":"None","b64_json":"iVBORw=="}]}`, "\x89PNG"},
+		"an error beside a link":   {`{"data":[{"url":"/files/a.png"}],"error":"deprecated"}`, "a file"},
+		"an address as b64_json":   {`{"data":[{"b64_json":"http://HOST/files/a.png"}]}`, "a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/files/a.png" {
+					w.Header().Set("Content-Type", "image/png")
+					io.WriteString(w, "a file")
+					return
+				}
+				io.WriteString(w, strings.ReplaceAll(c.answer, "HOST", r.Host))
+			}), nil)
+			images, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 1))
+			is.NoErr(err)
+			is.Equal(len(images), 1)
+			is.True(images[0] == c.want)
+		})
+	}
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, `{"data":[{"url":"https://example.com/`+strings.Repeat("x", 70_000)+`"}]}`)
+	}), nil)
+	_, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 1))
+	is.True(strings.Contains(err.Error(), "longer than 65536 bytes")) // and is not cut to an address that nobody named
 }
 
 // An answer that names more images than were asked for does not have them all kept, or fetched.
 func TestMoreLinksThanAskedFor(t *testing.T) {
 	is := is.New(t)
+	const allowed = 2 * 5 // each is tried five times
 	var fetched atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
-			fetched.Add(1)
+			if fetched.Add(1) > allowed {
+				cancel() // the others would take minutes
+			}
 			http.NotFound(w, r)
 			return
 		}
 		link := `{"url":"http://` + r.Host + `/a.png"}`
 		io.WriteString(w, `{"data":[`+link+strings.Repeat(","+link, 99)+`]}`)
 	}), nil)
-	images, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 2))
+	images, err := providertest.Collect(ctx, p, providertest.Request("a fox", 2))
 	is.Equal(len(images), 0)
 	is.True(err != nil)
-	is.Equal(fetched.Load(), int64(2*3)) // each is tried three times
+	is.Equal(fetched.Load(), int64(allowed))
 }

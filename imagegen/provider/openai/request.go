@@ -30,11 +30,12 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 		return "", nil, err
 	}
 	c := p.config
-	q := parameters{Model: c.Model, Prompt: r.Prompt, N: r.N, Size: size.String(), Quality: cmp.Or(c.QualityNames[r.Quality], string(r.Quality)),
-		Moderation: c.Moderation, Complexity: c.Complexity}
+	q := parameters{Model: c.Model, Prompt: r.Prompt, N: r.N, Size: size.String(),
+		Quality: cmp.Or(c.QualityNames[r.Quality], string(r.Quality)), Moderation: c.Moderation,
+		Complexity: c.Complexity}
 	q.Background, q.OutputFormat, q.OutputCompression = c.Background, c.OutputFormat, c.OutputCompression
 	if p.capabilities.Formats != nil {
-		q.ask(r.Options)
+		q.setOptions(r.Options)
 	}
 	if c.NoQuality {
 		q.Quality = ""
@@ -46,14 +47,15 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	return "/images/generations", body, err
 }
 
-// ask puts the options of a request in the place of those that are configured. A transparent background needs PNG or
-// WebP, so it decides on the format if the two would not go together.
-func (q *parameters) ask(o imagegen.Options) {
+// setOptions puts the options of a request in the place of those that are configured. A transparent background needs
+// PNG or WebP, so it decides on the format if the two would not go together.
+func (q *parameters) setOptions(o imagegen.Options) {
 	q.Background = cmp.Or(string(o.Background), q.Background)
 	if o.Format != "" {
 		q.OutputFormat, q.OutputCompression = string(o.Format), o.Compression
 	}
-	if q.Background == "transparent" && q.OutputFormat == "jpeg" { // Background is configured so; the engine makes a JPEG of the PNG
+	// Background is configured so; the engine makes a JPEG of the PNG
+	if q.Background == "transparent" && q.OutputFormat == "jpeg" {
 		q.OutputFormat, q.OutputCompression = "png", nil
 	}
 	if o.Background == imagegen.BackgroundTransparent && q.OutputFormat == "" {
@@ -68,9 +70,10 @@ func (q parameters) form(r imagegen.ProviderRequest, fidelity string) *upstream.
 		compression = strconv.Itoa(*q.OutputCompression)
 	}
 	var f upstream.Form
-	for _, field := range [][2]string{{"model", q.Model}, {"prompt", q.Prompt}, {"n", strconv.Itoa(q.N)}, {"size", q.Size},
-		{"quality", q.Quality}, {"background", q.Background}, {"output_format", q.OutputFormat}, {"output_compression", compression},
-		{"moderation", q.Moderation}, {"complexity", q.Complexity}, {"input_fidelity", fidelity}} {
+	for _, field := range [][2]string{{"model", q.Model}, {"prompt", q.Prompt}, {"n", strconv.Itoa(q.N)},
+		{"size", q.Size}, {"quality", q.Quality}, {"background", q.Background}, {"output_format", q.OutputFormat},
+		{"output_compression", compression}, {"moderation", q.Moderation}, {"complexity", q.Complexity},
+		{"input_fidelity", fidelity}} {
 		if field[1] != "" {
 			f.Field(field[0], field[1])
 		}

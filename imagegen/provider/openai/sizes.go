@@ -10,8 +10,8 @@ func GPTImage2() imagegen.SizeRules {
 
 // capabilities are those by the configuration alone, without the options that family.declare adds.
 func (c Config) capabilities() imagegen.Capabilities {
-	can := imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt,
-		Verify: imagegen.VerifyStructure}
+	can := imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences,
+		MaxPrompt: c.MaxPrompt, Verify: imagegen.VerifyStructure}
 	if !c.NoAuto && c.Sizes == nil {
 		can.AutoTiers = []imagegen.Tier{imagegen.Tier1K} // what the upstream chooses for "auto" is of this tier
 	}

@@ -62,7 +62,7 @@ func TestAutoSize(t *testing.T) {
 			p := serve(t, d, func(o *openai.Config) { o.NoAuto = c.noAuto })
 			r := providertest.Request("a fox", 1)
 			r.Ratio, r.Tier, r.References = imagegen.RatioAuto, c.tier, c.references
-			is.NoErr(imagegen.Refuses(p, r))
+			is.NoErr(imagegen.CheckRequest(p, r))
 			_, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(d.Requests()[0].Params["size"], c.sent)
@@ -82,12 +82,12 @@ func TestListedSizes(t *testing.T) {
 	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})
 	is.Equal(can.MaxReferences, 0)
 
-	is.NoErr(imagegen.Refuses(p, providertest.Explicit(t, p, "600x400")))
-	err := imagegen.Refuses(p, providertest.Explicit(t, p, "1800x1200"))
+	is.NoErr(imagegen.CheckRequest(p, providertest.Explicit(t, p, "600x400")))
+	err := imagegen.CheckRequest(p, providertest.Explicit(t, p, "1800x1200"))
 	is.True(err != nil)
 	missing := providertest.Request("a fox", 1)
 	missing.Ratio, missing.Tier = "3:2", "2K"
-	is.True(imagegen.Refuses(p, missing) != nil) // no size of this ratio in this tier
+	is.True(imagegen.CheckRequest(p, missing) != nil) // no size of this ratio in this tier
 
 	auto := providertest.Request("a fox", 1)
 	auto.Ratio = imagegen.RatioAuto
@@ -102,11 +102,11 @@ func TestListedSizes(t *testing.T) {
 	is.True(!sent)
 }
 
-// What the name of one of OpenAI's models tells is what the model takes: each size that is offered, and no other.
+// For each of OpenAI's models, the sizes on offer are those that the model takes, and no others.
 func TestSizesOfEachModel(t *testing.T) {
 	all, three := imagegen.Ratios(), []imagegen.Ratio{"auto", "1:1", "3:2", "2:3"}
-	for model, ratios := range map[string][]imagegen.Ratio{"gpt-image-2": all, "gpt-image-2.5-flare": all, "gpt-image-2.6-sunburst": all,
-		"gpt-image-1.5": three} {
+	for model, ratios := range map[string][]imagegen.Ratio{"gpt-image-2": all, "gpt-image-2.5-flare": all,
+		"gpt-image-2.6-sunburst": all, "gpt-image-1.5": three} {
 		t.Run(model, func(t *testing.T) {
 			is := is.New(t)
 			p := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = model })
@@ -124,14 +124,17 @@ func TestSizesOfEachModel(t *testing.T) {
 			}
 		})
 	}
-	unknown := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model, c.Complexity, c.InputFidelity = "my-deployment", "low", "low" })
+	unknown := serve(t, &openaitest.Server{}, func(c *openai.Config) {
+		c.Model, c.Complexity, c.InputFidelity = "my-deployment", "low", "low"
+	})
 	is.New(t).Equal(unknown.Capabilities().Ratios, all)
 }
 
 func TestSizeRulesOfAnotherModel(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, &openaitest.Server{}, func(c *openai.Config) {
-		c.SizeRules = imagegen.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048, MaxAspect: 2}
+		c.SizeRules = imagegen.SizeRules{Step: 64, MaxEdge: 2048, MinPixels: 64 * 64, MaxPixels: 2048 * 2048,
+			MaxAspect: 2}
 	})
 	can := p.Capabilities()
 	is.Equal(can.Tiers, []imagegen.Tier{"1K", "2K"})

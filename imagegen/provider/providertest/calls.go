@@ -14,8 +14,8 @@ import (
 // Request returns a request for n square images of the lowest tier. Its SaveJob does nothing,
 // as for work that will not be tried again.
 func Request(prompt string, n int) imagegen.ProviderRequest {
-	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: imagegen.Tier1K, Quality: imagegen.QualityAuto,
-		SaveJob: func(context.Context, []byte) error { return nil }}
+	return imagegen.ProviderRequest{Key: "gen_1", Prompt: prompt, N: n, Ratio: "1:1", Tier: imagegen.Tier1K,
+		Quality: imagegen.QualityAuto, SaveJob: func(context.Context, []byte) error { return nil }}
 }
 
 // Explicit returns a request for one image of an explicit size, written WxH, as the engine would make it.
@@ -26,13 +26,15 @@ func Explicit(t testing.TB, p imagegen.Provider, size string) imagegen.ProviderR
 		t.Fatal(err)
 	}
 	r := Request("a fox", 1)
-	r.Size, r.Tier, r.Ratio = z, imagegen.TierOf(z.Area()), imagegen.NearestRatio(z, p.Capabilities().WithDefaults().Ratios)
+	r.Size, r.Tier, r.Ratio = z, imagegen.TierOf(z.Area()),
+		imagegen.NearestRatio(z, p.Capabilities().WithDefaults().Ratios)
 	return r
 }
 
 // Reference returns a reference image with these bytes.
 func Reference(mediaType, raw string, width, height int) imagegen.ProviderReference {
-	return imagegen.ProviderReference{Reference: &reference{bytes: []byte(raw)}, MediaType: mediaType, Size: int64(len(raw)), Width: width, Height: height}
+	return imagegen.ProviderReference{Reference: &reference{bytes: []byte(raw)}, MediaType: mediaType,
+		Size: int64(len(raw)), Width: width, Height: height}
 }
 
 // Read returns the bytes of the images, and the error with which the call ended. An image
@@ -50,7 +52,8 @@ func Read(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) 
 }
 
 // Collect is Read, but returns the sizes of the images; the zero size for an image whose header cannot be read.
-func Collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
+func Collect(ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size,
+	ended error) {
 	images, ended := Read(ctx, p, r)
 	for _, raw := range images {
 		c, _, _ := image.DecodeConfig(strings.NewReader(raw))
@@ -64,7 +67,7 @@ func Error(t testing.TB, err error) *imagegen.ProviderError {
 	t.Helper()
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok {
-		t.Fatalf("%v is no ProviderError", err)
+		t.Fatalf("%v is not a ProviderError", err)
 	}
 	return e
 }

@@ -103,7 +103,8 @@ func breaks(t *testing.T, c Config) {
 	for deadline := time.After(promptly); runtime.NumGoroutine() > before+kept; {
 		select {
 		case <-deadline:
-			t.Fatalf("%d goroutines after %d calls that were broken off; there were %d before", runtime.NumGoroutine(), calls, before)
+			t.Fatalf("%d goroutines after %d calls that were broken off; there were %d before", runtime.NumGoroutine(),
+				calls, before)
 		case <-time.After(time.Millisecond):
 		}
 	}

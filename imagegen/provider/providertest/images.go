@@ -8,10 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/matryer/is"
 )
 
 // declares: name and capabilities are sensible and do not change.
@@ -53,7 +53,7 @@ func ratiosAndTiers(t *testing.T, c Config) {
 				is := is.New(t)
 				r := c.request(p)
 				r.Size, r.Ratio, r.Tier = imagegen.Size{}, ratio, tier
-				is.NoErr(imagegen.Refuses(p, r)) // what is declared is not refused
+				is.NoErr(imagegen.CheckRequest(p, r)) // what is declared is not refused
 				sizes, ended := collect(t, t.Context(), p, r)
 				is.NoErr(ended)
 				is.Equal(len(sizes), 1)
@@ -94,18 +94,20 @@ func usualSizes(t *testing.T, c Config) {
 // explicitSizes: for an explicit size there is an image from which the engine can make it, or a refusal.
 func explicitSizes(t *testing.T, c Config) {
 	p := c.New(t)
-	for _, size := range []imagegen.Size{{Width: 64, Height: 64}, {Width: 512, Height: 512}, {Width: 1000, Height: 750}, {Width: 1001, Height: 667}, {Width: 1920, Height: 1080}, {Width: 720, Height: 1280}} {
+	for _, size := range []imagegen.Size{{Width: 64, Height: 64}, {Width: 512, Height: 512}, {Width: 1000, Height: 750},
+		{Width: 1001, Height: 667}, {Width: 1920, Height: 1080}, {Width: 720, Height: 1280}} {
 		t.Run(size.String(), func(t *testing.T) {
 			is := is.New(t)
 			r := c.request(p)
-			ratio, tier, refused := engine.SizeFirst(size, imagegen.QualityAuto, imagegen.ModelInfo{Ratios: ratios(p)})
-			if refused != nil || !slices.Contains(tiers(p), tier) {
+			choice, refused := engine.SizeFirst(size, imagegen.QualityAuto, imagegen.ModelInfo{Ratios: ratios(p)})
+			if refused != nil || !slices.Contains(tiers(p), choice.Tier) {
 				return // the engine refuses it
 			}
-			r.Size, r.Ratio, r.Tier = size, ratio, tier
-			if err := imagegen.Refuses(p, r); err != nil {
+			r.Size, r.Ratio, r.Tier = size, choice.Ratio, choice.Tier
+			if err := imagegen.CheckRequest(p, r); err != nil {
 				refusal, ok := errors.AsType[*imagegen.ProviderError](err)
-				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "") // a refusal says what to change
+				// a refusal says what to change
+				is.True(ok && refusal.Class == imagegen.ClassInvalid && refusal.Message != "")
 				return
 			}
 			sizes, ended := collect(t, t.Context(), p, r)

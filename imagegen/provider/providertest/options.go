@@ -18,7 +18,7 @@ import (
 func drawn(t *testing.T, p imagegen.Provider, r imagegen.ProviderRequest) (image.Image, imagegen.Format) {
 	t.Helper()
 	is := is.New(t)
-	is.NoErr(imagegen.Refuses(p, r)) // what is declared is not refused
+	is.NoErr(imagegen.CheckRequest(p, r)) // what is declared is not refused
 	images, ended := Read(t.Context(), p, r)
 	is.NoErr(ended)
 	is.Equal(len(images), r.N)
@@ -73,7 +73,7 @@ func seeds(t *testing.T, c Config) {
 	}
 	r := c.request(p)
 	r.N, r.Options.Seed = maxImages(p), new(int64(7))
-	if imagegen.Refuses(p, r) == nil {
+	if imagegen.CheckRequest(p, r) == nil {
 		sizes, ended := Collect(t.Context(), p, r)
 		is.NoErr(ended)
 		is.Equal(len(sizes), r.N)
@@ -97,8 +97,9 @@ func masks(t *testing.T, c Config) {
 	var b bytes.Buffer
 	is.NoErr(png.Encode(&b, hole))
 	mask := &reference{bytes: b.Bytes()}
-	r.Mask = &imagegen.ProviderReference{Reference: mask, MediaType: "image/png", Size: int64(b.Len()), Width: hole.Rect.Dx(), Height: hole.Rect.Dy()}
-	if imagegen.Refuses(p, r) != nil { // it takes masks with more references than one
+	r.Mask = &imagegen.ProviderReference{Reference: mask, MediaType: "image/png", Size: int64(b.Len()),
+		Width: hole.Rect.Dx(), Height: hole.Rect.Dy()}
+	if imagegen.CheckRequest(p, r) != nil { // it takes masks with more references than one
 		attached = append(attached, attach(is, &r, p.Capabilities().MaxReferences-1)...)
 	}
 	drawn(t, p, r)

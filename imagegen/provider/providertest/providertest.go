@@ -8,10 +8,12 @@
 package providertest
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/promisetest"
 )
 
 // Config says how to test a provider. Its upstream must answer every request completely,
@@ -35,6 +37,10 @@ type Config struct {
 	// Usual says that the image of each ratio and tier has the size that imagegen.SizeFor returns.
 	Usual bool
 
+	// Answering makes a provider whose upstream is a handler, which registers with t.Cleanup what must be closed. nil:
+	// there is no upstream.
+	Answering func(t *testing.T, upstream http.Handler) imagegen.Provider
+
 	// SavesJobs says that the provider saves jobs of upstream work. Then it must end a call whose SaveJob fails.
 	SavesJobs bool
 }
@@ -50,6 +56,7 @@ func Run(t *testing.T, c Config) {
 	}
 	for name, test := range map[string]func(*testing.T, Config){
 		"declares what it can do":          declares,
+		"has optional methods as declared": optionalMethods,
 		"does nothing until ranged over":   lazy,
 		"draws every ratio and tier":       ratiosAndTiers,
 		"draws usual sizes":                usualSizes,
@@ -67,7 +74,12 @@ func Run(t *testing.T, c Config) {
 		"stops in the middle of the work":  cancelledWithin,
 		"releases everything at a break":   breaks,
 		"stops when a job cannot be saved": unsavedJob,
+		"quotes an answer without images":  imageless,
+		"says what was used in time":       usedInTime,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, c) })
+		t.Run(name, func(t *testing.T) {
+			promisetest.Log(t, "a provider: it "+name)
+			test(t, c)
+		})
 	}
 }

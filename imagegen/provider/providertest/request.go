@@ -30,7 +30,7 @@ func (c Config) request(p imagegen.Provider) imagegen.ProviderRequest {
 	small := r
 	small.Size = imagegen.Size{Width: 64, Height: 64}
 	small.Ratio, small.Tier = imagegen.NearestRatio(small.Size, ratios(p)), imagegen.Tier1K
-	if slices.Contains(tiers(p), small.Tier) && imagegen.Refuses(p, small) == nil {
+	if slices.Contains(tiers(p), small.Tier) && imagegen.CheckRequest(p, small) == nil {
 		return small
 	}
 	return r
@@ -55,8 +55,10 @@ func maxImages(p imagegen.Provider) int {
 // collect ranges over a call to its end and returns the sizes of the images, each of which has been
 // decoded, and the error that the call ended with. The test fails if an image cannot be decoded, or something follows
 // the error.
-func collect(t *testing.T, ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size, ended error) {
+func collect(t *testing.T, ctx context.Context, p imagegen.Provider, r imagegen.ProviderRequest) (sizes []imagegen.Size,
+	ended error) {
 	t.Helper()
+	defer watchUse(t, &r)()
 	for i, e := range p.Generate(ctx, r) {
 		if ended != nil {
 			t.Errorf("something was yielded after the error %q", ended)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
@@ -23,7 +24,7 @@ const (
 // Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is the API token. It is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// Name is the upstream's name, shown to callers. "": "replicate".
 	Name string
@@ -37,32 +38,7 @@ type Config struct {
 	// Deployment is OWNER/NAME of a deployment, instead of Model.
 	Deployment string
 
-	// Input is the model's input with placeholders, which the package's documentation lists. Required.
-	Input map[string]any
-
-	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
-	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
-	Sizes []imagegen.Size
-
-	// SizeRules say which sizes the model takes, if Sizes is nil.
-	SizeRules imagegen.SizeRules
-
-	// TierNames are what {{tier}} stands for, if the model has its own names for tiers.
-	TierNames map[imagegen.Tier]string
-
-	// FormatNames are the formats that the model makes, and what it calls each, such as jpg for jpeg. They are
-	// required if Input has {{format}}, and not permitted otherwise.
-	FormatNames map[imagegen.Format]string
-
-	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int `zero:"0"`
-
-	// MaxPerCall is the most images that one prediction makes, up to 4; for more, several
-	// predictions run at once. 0: 1.
-	MaxPerCall int
-
-	// MaxPrompt is the most characters of a prompt. 0: 32,000.
-	MaxPrompt int
+	provider.Template
 
 	// PollInterval is the pause before the first poll of a prediction; later pauses grow to ten
 	// times that. 0: 500 ms.
@@ -80,21 +56,18 @@ type Config struct {
 func New(c Config) (*Provider, error) {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
-	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
 	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
 	target, err := c.target()
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	a := hosted.API{Name: c.Name, PerTask: c.MaxPerCall, Interval: c.PollInterval,
-		Can:      imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt},
-		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}
-	f, err := template.New(template.Model{Input: c.Input, TierNames: c.TierNames, Can: a.Can, MaxPerCall: c.MaxPerCall, FormatNames: c.FormatNames})
+	f, err := template.New(template.ModelOf(c.Template))
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
-	a.Can, a.WhiteMask = f.Can, f.WhiteMask()
-	p, err := hosted.New(target.describe(a, f))
+	p, err := hosted.New(target.describe(hosted.API{Name: c.Name, Interval: c.PollInterval,
+		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, ImageHosts: c.ImageHosts, Private: c.Private,
+			Classify: classify}}.Of(f), f))
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)
 	}
@@ -127,7 +100,8 @@ func (c Config) target() (target, error) {
 	case parts == nil:
 		return target{}, fmt.Errorf("the option Model is %q; want OWNER/NAME or OWNER/NAME:VERSION", c.Model)
 	case parts[2] != "":
-		return target{create: "/predictions", show: "/models/" + parts[1] + "/versions/" + parts[2], version: parts[2]}, nil
+		return target{create: "/predictions", show: "/models/" + parts[1] + "/versions/" + parts[2], version: parts[2]},
+			nil
 	}
 	return target{create: "/models/" + parts[1] + "/predictions", show: "/models/" + parts[1]}, nil
 }

@@ -5,15 +5,17 @@
 //	p, err := replicate.New(replicate.Config{
 //		APIKey: key,
 //		Model:  "black-forest-labs/flux-2-pro",
-//		Input: map[string]any{
-//			"prompt":       "{{prompt}}",
-//			"aspect_ratio": "custom",
-//			"width":        "{{width}}",
-//			"height":       "{{height}}",
-//			"input_images": "{{references}}",
+//		Template: provider.Template{
+//			Input: map[string]any{
+//				"prompt":       "{{prompt}}",
+//				"aspect_ratio": "custom",
+//				"width":        "{{width}}",
+//				"height":       "{{height}}",
+//				"input_images": "{{references}}",
+//			},
+//			SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
+//			MaxReferences: 8,
 //		},
-//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
-//		MaxReferences: 8,
 //	})
 //
 // For a model that takes a ratio or a tier instead of pixels, list in Sizes what it makes, so

@@ -14,21 +14,33 @@ import (
 
 // prediction is the upstream's answer about a prediction.
 type prediction struct {
-	Status string
-	Output json.RawMessage // as the model defines it, see addresses
-	Error  any             // usually a text
-	URLs   struct{ Get, Cancel string }
+	Status  string
+	Output  json.RawMessage // as the model defines it, see addresses
+	Error   any             // usually a text
+	URLs    struct{ Get, Cancel string }
+	Metrics json.RawMessage // see used
+}
+
+// used is the time for which the model has run, also if it failed or was cancelled
+// (replicate.com/docs/topics/predictions).
+func (p prediction) used() imagegen.UpstreamUsage {
+	var m struct {
+		PredictTime json.RawMessage `json:"predict_time"`
+	}
+	_ = json.Unmarshal(p.Metrics, &m) // what is of another form says nothing
+	return imagegen.UpstreamUsage{Time: upstream.Seconds(string(m.PredictTime))}
 }
 
 // progress is what the status means. A failure is of ClassUnknown, since the prediction may have cost, unless its
 // words or the status say more. The error that is returned means that there is no status.
 func (p prediction) progress() (task.Progress, error) {
-	e := &imagegen.ProviderError{Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "the prediction has %s: %v", p.Status, p.Error)))}
+	e := &imagegen.ProviderError{Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "the prediction has %s: %v",
+		p.Status, p.Error)))}
 	switch p.Status {
 	case "succeeded":
 		images, err := addresses(p.Output)
 		if err == nil {
-			return task.Progress{Done: true, Images: images}, nil
+			return task.Progress{Done: true, Images: images, Used: p.used()}, nil
 		}
 		e.Message, e.Err = "the output holds no image", err
 	case "failed":
@@ -45,7 +57,7 @@ func (p prediction) progress() (task.Progress, error) {
 	default: // starting, processing
 		return task.Progress{}, nil
 	}
-	return task.Progress{Done: true, Err: e}, nil
+	return task.Progress{Done: true, Err: e, Used: p.used()}, nil
 }
 
 // addresses reads the output of a model: one address or a list. An output without any is an error; some models answer

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/hosted/hostedtest"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 	"github.com/imagegend/imagegend/imagegen/provider/providertest"
@@ -19,10 +20,10 @@ import (
 // fox is a model that takes any size.
 func fox(address string) replicate.Config {
 	return replicate.Config{APIKey: key, BaseURL: address + "/v1", Private: true, PollInterval: time.Millisecond,
-		Model: "acme/fox", MaxReferences: 8,
-		Input: object{"prompt": "{{prompt}}", "aspect_ratio": "custom", "width": "{{width}}", "height": "{{height}}",
-			"input_images": "{{references}}", "safety_tolerance": 2},
-		SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}
+		Model: "acme/fox", Template: provider.Template{MaxReferences: 8,
+			Input: object{"prompt": "{{prompt}}", "aspect_ratio": "custom", "width": "{{width}}",
+				"height": "{{height}}", "input_images": "{{references}}", "safety_tolerance": 2},
+			SizeRules: imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 4096, MaxPixels: 2048 * 2048, MaxAspect: 3}}}
 }
 
 // serve starts an upstream and returns a provider for it.
@@ -41,27 +42,42 @@ func TestProvider(t *testing.T) {
 		},
 		Pending: `{"status":"processing"}`,
 		Last:    func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v1/predictions/") },
+		Used:    imagegen.UpstreamUsage{Time: 2345678 * time.Microsecond},
+		Refused: imagegen.UpstreamUsage{Time: 2345678 * time.Microsecond},
 		Submissions: map[string]hostedtest.Failure{
-			"rate limited": {Status: 429, Retry: "30", Body: `{"detail":"Request was throttled. Your rate limit resets in ~30s."}`, Class: imagegen.ClassRateLimited, After: 30 * time.Second},
-			"slow down":    {Status: 429, Body: `{"detail":"Request was throttled.","status":429,"retry_after":9}`, Class: imagegen.ClassRateLimited, After: 9 * time.Second},
-			"no credit":    {Status: 402, Body: `{"title":"Insufficient credit","detail":"Go to billing"}`, Class: imagegen.ClassUnusable},
-			"bad key":      {Status: 401, Body: `{"title":"Unauthenticated"}`, Class: imagegen.ClassUnusable},
-			"no model":     {Status: 404, Body: `{"detail":"The requested resource could not be found.","status":404}`, Class: imagegen.ClassUnusable},
-			"bad input":    {Status: 422, Body: `{"title":"Input validation failed","invalid_fields":[]}`, Class: imagegen.ClassInvalid},
-			"cut short":    {Status: 201, Body: `{"id":"1","urls":{`},
-			"no address":   {Status: 201, Body: `{"id":"1","status":"starting"}`},
+			"rate limited": {Status: 429, Retry: "30",
+				Body:  `{"detail":"Request was throttled. Your rate limit resets in ~30s."}`,
+				Class: imagegen.ClassRateLimited, After: 30 * time.Second},
+			"slow down": {Status: 429, Body: `{"detail":"Request was throttled.","status":429,"retry_after":9}`,
+				Class: imagegen.ClassRateLimited, After: 9 * time.Second},
+			"no credit": {Status: 402, Body: `{"title":"Insufficient credit","detail":"Go to billing"}`,
+				Class: imagegen.ClassUnusable},
+			"bad key": {Status: 401, Body: `{"title":"Unauthenticated"}`, Class: imagegen.ClassUnusable},
+			"no model": {Status: 404, Body: `{"detail":"The requested resource could not be found.","status":404}`,
+				Class: imagegen.ClassUnusable},
+			"bad input": {Status: 422, Body: `{"title":"Input validation failed","invalid_fields":[]}`,
+				Class: imagegen.ClassInvalid},
+			"cut short":  {Status: 201, Body: `{"id":"1","urls":{`},
+			"no address": {Status: 201, Body: `{"id":"1","status":"starting"}`},
 		},
 		Ends: map[string]hostedtest.Failure{
-			"sensitive":        {Status: 200, Body: `{"status":"failed","error":"The input or output was flagged as sensitive. (E005)"}`, Class: imagegen.ClassRefused, Says: "moderation"},
-			"not safe":         {Status: 200, Body: `{"status":"failed","error":"NSFW content detected. Try a different prompt."}`, Class: imagegen.ClassRefused, Says: "moderation"},
-			"out of memory":    {Status: 200, Body: `{"status":"failed","error":"CUDA out of memory"}`, Says: "out of memory"},
-			"no reason":        {Status: 200, Body: `{"status":"failed","error":null}`, Says: "failed"},
-			"cancelled":        {Status: 200, Body: `{"status":"canceled"}`, Says: "cancelled"},
-			"never begun":      {Status: 200, Body: `{"status":"aborted"}`, Class: imagegen.ClassUnavailable, Says: "before"},
-			"an empty list":    {Status: 200, Body: `{"status":"succeeded","output":[]}`, Says: "no image"},
-			"nothing":          {Status: 200, Body: `{"status":"succeeded","output":null}`, Says: "no image"},
-			"something else":   {Status: 200, Body: `{"status":"succeeded","output":{"seed":7}}`, Says: "no image"},
-			"removed":          {Status: 404, Body: `{"detail":"The requested resource does not exist"}`, Says: "no longer knows"},
+			"sensitive": {Status: 200,
+				Body:  `{"status":"failed","error":"The input or output was flagged as sensitive. (E005)"}`,
+				Class: imagegen.ClassRefused, Says: "moderation"},
+			"not safe": {Status: 200,
+				Body:  `{"status":"failed","error":"NSFW content detected. Try a different prompt."}`,
+				Class: imagegen.ClassRefused, Says: "moderation"},
+			"out of memory": {Status: 200, Body: `{"status":"failed","error":"CUDA out of memory"}`,
+				Says: "out of memory"},
+			"no reason": {Status: 200, Body: `{"status":"failed","error":null}`, Says: "failed"},
+			"cancelled": {Status: 200, Body: `{"status":"canceled"}`, Says: "cancelled"},
+			"never begun": {Status: 200, Body: `{"status":"aborted"}`, Class: imagegen.ClassUnavailable,
+				Says: "before"},
+			"an empty list":  {Status: 200, Body: `{"status":"succeeded","output":[]}`, Says: "no image"},
+			"nothing":        {Status: 200, Body: `{"status":"succeeded","output":null}`, Says: "no image"},
+			"something else": {Status: 200, Body: `{"status":"succeeded","output":{"seed":7}}`, Says: "no image"},
+			"removed": {Status: 404, Body: `{"detail":"The requested resource does not exist"}`,
+				Says: "no longer knows"},
 			"the key is stale": {Status: 401, Body: `{"title":"Unauthenticated"}`, Says: "out of reach"},
 		},
 	}.Run(t)
@@ -90,12 +106,15 @@ func TestPredictionIsCreated(t *testing.T) {
 			p := serve(t, d, func(o *replicate.Config) { o.Model, o.Deployment = c.model, c.deployment })
 			is.NoErr(p.Probe(t.Context()))
 			r := providertest.Request(`a <fox> & "{{width}}"`, 1)
-			r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png", "fox", 1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
+			r.Ratio, r.References = imagegen.RatioAuto, []imagegen.ProviderReference{providertest.Reference("image/png",
+				"fox", 1600, 900), providertest.Reference("image/png", "owl", 10, 10)}
 			sizes, err := providertest.Collect(t.Context(), p, r)
 			is.NoErr(err)
 			is.Equal(sizes, []imagegen.Size{{Width: 1280, Height: 720}}) // the first reference's shape
-			want := []hostedtest.Sent{{Path: c.path, Fields: object{"prompt": `a <fox> & "{{width}}"`, "aspect_ratio": "custom",
-				"width": 1280.0, "height": 720.0, "input_images": []any{"data:image/png;base64,Zm94", "data:image/png;base64,b3ds"}, "safety_tolerance": 2.0}}}
+			want := []hostedtest.Sent{{Path: c.path, Fields: object{"prompt": `a <fox> & "{{width}}"`,
+				"aspect_ratio": "custom", "width": 1280.0, "height": 720.0,
+				"input_images":     []any{"data:image/png;base64,Zm94", "data:image/png;base64,b3ds"},
+				"safety_tolerance": 2.0}}}
 			is.Equal(cmp.Diff(want, d.Sent()), "")
 		})
 	}
@@ -119,20 +138,21 @@ func TestNamedSizes(t *testing.T) {
 	is.NoErr(r.Fits(sizes[0]))
 	is.Equal(d.Sent()[0].Fields, object{"prompt": "a fox", "aspect_ratio": "1:1", "resolution": "4 MP"})
 	r.Ratio = "16:9"
-	err = imagegen.Refuses(p, r)
+	err = imagegen.CheckRequest(p, r)
 	is.True(err != nil && strings.Contains(err.Error(), "[1:1]")) // what there is in this tier
 }
 
-// What the model has no input for is refused, not dropped.
+// A parameter that the model has no input for is refused, not dropped.
 func TestInputOfAnotherModel(t *testing.T) {
 	is := is.New(t)
 	d := double()
-	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *replicate.Config) { c.Input["steps"] = 28 }), providertest.Request("a fox", 1))
+	_, err := providertest.Collect(t.Context(), serve(t, d, func(c *replicate.Config) { c.Input["steps"] = 28 }),
+		providertest.Request("a fox", 1))
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassInvalid)
 	is.Equal(len(d.Sent()), 0)
 }
 
-// What is refused costs nothing of the rest.
+// A prediction that is refused takes nothing from the others.
 func TestPartOfTheImages(t *testing.T) {
 	is := is.New(t)
 	d := double()

@@ -11,10 +11,10 @@ import (
 
 // known are the inputs of black-forest-labs/flux-2-pro (replicate.com/black-forest-labs/flux-2-pro/api/schema), and
 // num_outputs of flux-schnell. Of the request's own fields Replicate refuses those that it does not know
-// (replicate.com/changelog/2024-05-01-improved-validation-for-api-prediction-payloads), of a model's inputs it drops them
-// (replicate/cog, pull request 2943); here these are refused as well, so that nothing is asked for in vain.
-var known = []string{"prompt", "aspect_ratio", "resolution", "width", "height", "input_images", "num_outputs", "seed", "output_format",
-	"output_quality", "safety_tolerance",
+// (replicate.com/changelog/2024-05-01-improved-validation-for-api-prediction-payloads), of a model's inputs it drops
+// them (replicate/cog, pull request 2943); here these are refused as well, so that nothing is asked for in vain.
+var known = []string{"prompt", "aspect_ratio", "resolution", "width", "height", "input_images", "num_outputs", "seed",
+	"output_format", "output_quality", "safety_tolerance",
 	// of inpainting, such as stability-ai/stable-diffusion-inpainting: black is kept, white is drawn anew
 	"mask"}
 
@@ -31,7 +31,9 @@ func check(s hostedtest.Sent, version string) error {
 		return fmt.Errorf("prompt is required")
 	case version != map[string]string{"/v1/predictions": "5c7d5dc6"}[s.Path]:
 		return fmt.Errorf("version is %q", version)
-	case listed && (len(images) < 1 || len(images) > 8) || slices.ContainsFunc(images, func(v any) bool { return !strings.HasPrefix(fmt.Sprint(v), "data:image/") }):
+	case listed && (len(images) < 1 || len(images) > 8) || slices.ContainsFunc(images, func(v any) bool {
+		return !strings.HasPrefix(fmt.Sprint(v), "data:image/")
+	}):
 		return fmt.Errorf("input_images: Does not match format 'uri'")
 	case !slices.Contains([]any{nil, "png", "jpg", "webp"}, s.Fields["output_format"]):
 		return fmt.Errorf("output_format must be one of webp, jpg, png")

@@ -12,7 +12,8 @@ import (
 func BenchmarkGenerate(b *testing.B) {
 	one, two := &provider.Fake{Image: []byte("image")}, &provider.Fake{Image: []byte("image")}
 	p, err := router.New(router.Config{Members: []router.Member{
-		{Name: "one", Provider: one, Weight: 1, MaxConcurrent: 4}, {Name: "two", Provider: two, Weight: 1, MaxConcurrent: 4},
+		{Name: "one", Provider: one, Weight: 1, MaxConcurrent: 4}, {Name: "two", Provider: two, Weight: 1,
+			MaxConcurrent: 4},
 	}})
 	if err != nil {
 		b.Fatal(err)

@@ -17,7 +17,9 @@ import (
 // candidates returns the members that can do r, in the order in which they are asked: those
 // with a weight first, and within each group those that make exactly the wanted size.
 func (p *Provider) candidates(r imagegen.ProviderRequest) []*member {
-	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool { return imagegen.Refuses(m.provider, r) != nil })
+	able := slices.DeleteFunc(slices.Clone(p.members), func(m *member) bool {
+		return imagegen.CheckRequest(m.provider, r) != nil
+	})
 	slices.SortStableFunc(able, func(a, b *member) int {
 		return cmp.Or(cmp.Compare(a.rank(r), b.rank(r)), cmp.Compare(a.draw(r.Key), b.draw(r.Key)))
 	})
@@ -29,7 +31,7 @@ func (m *member) rank(r imagegen.ProviderRequest) (rank int) {
 	if m.weight == 0 {
 		rank += 2
 	}
-	if !m.can.Exactly(r) {
+	if !m.can.MakesExactSize(r) {
 		rank++
 	}
 	return rank

@@ -8,19 +8,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 func TestWeights(t *testing.T) {
 	const calls = 4000
 	is := is.New(t)
 	a, b, reserve := member("a", works), member("b", works), member("reserve", works)
-	p, err := router.New(router.Config{Members: []router.Member{{Provider: reserve}, {Provider: a, Weight: 3}, {Provider: b, Weight: 1}}})
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: reserve}, {Provider: a, Weight: 3},
+		{Provider: b, Weight: 1}}})
 	is.NoErr(err)
 	share := map[string]int{}
 	for i := range calls {
@@ -43,13 +44,15 @@ func cutting(edge int) imagegen.Capabilities {
 	return imagegen.Capabilities{Sizes: []imagegen.Size{{Width: edge, Height: edge}}}
 }
 
-// Who makes just the size that is wanted is asked before those whose image must be cut, but no reserve for that.
+// A member that makes the wanted size comes before those whose image must be cut, unless it is a reserve.
 func TestExactSizesComeFirst(t *testing.T) {
 	is := is.New(t)
-	large, exact, small, reserve := member("large", works), member("exact", works), member("small", works), member("reserve", works)
+	large, exact, small, reserve := member("large", works), member("exact", works), member("small", works),
+		member("reserve", works)
 	large.can, exact.can, small.can, reserve.can = cutting(1280), cutting(1024), cutting(512), cutting(768)
-	p, err := router.New(router.Config{Members: []router.Member{{Provider: large, Weight: 1000}, {Provider: exact, Weight: 1},
-		{Provider: small, Weight: 1000}, {Provider: member("cut reserve", works)}, {Provider: reserve}}})
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: large, Weight: 1000},
+		{Provider: exact, Weight: 1}, {Provider: small, Weight: 1000}, {Provider: member("cut reserve", works)},
+		{Provider: reserve}}})
 	is.NoErr(err)
 	for edge, want := range map[int]string{1024: "exact", 1280: "large", 512: "small", 900: "large", 768: "large"} {
 		made := map[string]int{}
@@ -69,7 +72,8 @@ func TestReservesComeInOrder(t *testing.T) {
 	is := is.New(t)
 	down := fails(imagegen.ClassUnavailable)
 	a, b, c := member("a", down), member("b", down), member("c", works)
-	p, err := router.New(router.Config{Members: []router.Member{{Provider: b}, {Provider: c}, {Provider: a, Weight: 1}}})
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: b}, {Provider: c},
+		{Provider: a, Weight: 1}}})
 	is.NoErr(err)
 	made, err := call(t.Context(), p, request(1))
 	is.NoErr(err)
@@ -92,17 +96,19 @@ func TestMaxConcurrent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		a, b := member("a", lasts(2*time.Second, works)), member("b", lasts(3*time.Second, works))
-		p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}, {Provider: b, MaxConcurrent: 1}}})
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1},
+			{Provider: b, MaxConcurrent: 1}}})
 		is.NoErr(err)
 		start := time.Now()
-		first, second, third := busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1))
+		first, second, third := busy(t, t.Context(), p, request(1)), busy(t, t.Context(), p, request(1)),
+			busy(t, t.Context(), p, request(1))
 		is.Equal([]int{a.calls(), b.calls()}, []int{1, 1}) // the third waits
 		is.Equal([][]string{<-first, <-second, <-third}, [][]string{{"a"}, {"b"}, {"a"}})
 		is.Equal(time.Since(start), 4*time.Second) // for the first place that was free
 	})
 }
 
-// What all members together can work at is what the engine begins.
+// The engine begins as much as all members together can work at.
 func TestMaxConcurrentOfAll(t *testing.T) {
 	is := is.New(t)
 	for name, test := range map[string]struct{ a, b, want, most int }{
@@ -110,7 +116,8 @@ func TestMaxConcurrentOfAll(t *testing.T) {
 		"few":  {1, 1, 2, 2},
 		"one":  {3, 0, 0, 64},
 	} {
-		p, err := router.New(router.Config{Members: []router.Member{{Provider: member("a", works), MaxConcurrent: test.a}, {Provider: member("b", works), MaxConcurrent: test.b}}})
+		p, err := router.New(router.Config{Members: []router.Member{{Provider: member("a", works),
+			MaxConcurrent: test.a}, {Provider: member("b", works), MaxConcurrent: test.b}}})
 		is.NoErr(err)
 		db := memory.New(nil)
 		service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: []engine.Model{{ID: name, Provider: p,
@@ -140,7 +147,7 @@ func TestWaitingEndsWithContext(t *testing.T) {
 	})
 }
 
-// Who waits for a place while another finds out whether a member works again does not keep asking.
+// A call that waits for a place while another tries a member again does not keep asking.
 func TestWaitsBesideATrial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)

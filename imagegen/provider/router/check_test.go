@@ -13,7 +13,8 @@ import (
 // specialists are a member for wide pictures and one for large ones.
 func specialists() (wide, large *scripted) {
 	wide, large = member("wide", works), member("large", works)
-	wide.can = imagegen.Capabilities{Tiers: []imagegen.Tier{imagegen.Tier1K, imagegen.Tier2K}, MaxReferences: 3, MaxImages: 1}
+	wide.can = imagegen.Capabilities{Tiers: []imagegen.Tier{imagegen.Tier1K, imagegen.Tier2K}, MaxReferences: 3,
+		MaxImages: 1}
 	large.can = imagegen.Capabilities{Ratios: []imagegen.Ratio{"1:1"}, MaxPrompt: 10}
 	return wide, large
 }
@@ -23,12 +24,13 @@ func TestGoesOnlyToThoseWhoCan(t *testing.T) {
 		change func(*imagegen.ProviderRequest)
 		made   string
 	}{
-		"both can":        {func(*imagegen.ProviderRequest) {}, "wide"},
-		"by tier":         {func(r *imagegen.ProviderRequest) { r.Tier = imagegen.Tier4K }, "large"},
-		"by images":       {func(r *imagegen.ProviderRequest) { r.N = 2 }, "large"},
-		"by ratio":        {func(r *imagegen.ProviderRequest) { r.Ratio = "3:1" }, "wide"},
-		"by prompt":       {func(r *imagegen.ProviderRequest) { r.Prompt = "eleven rune" }, "wide"},
-		"by references":   {func(r *imagegen.ProviderRequest) { r.References = make([]imagegen.ProviderReference, 3) }, "wide"},
+		"both can":  {func(*imagegen.ProviderRequest) {}, "wide"},
+		"by tier":   {func(r *imagegen.ProviderRequest) { r.Tier = imagegen.Tier4K }, "large"},
+		"by images": {func(r *imagegen.ProviderRequest) { r.N = 2 }, "large"},
+		"by ratio":  {func(r *imagegen.ProviderRequest) { r.Ratio = "3:1" }, "wide"},
+		"by prompt": {func(r *imagegen.ProviderRequest) { r.Prompt = "eleven rune" }, "wide"},
+		"by references": {func(r *imagegen.ProviderRequest) { r.References = make([]imagegen.ProviderReference, 3) },
+			"wide"},
 		"by its own word": {func(r *imagegen.ProviderRequest) { r.Quality = imagegen.QualityHigh }, "large"},
 		"any does auto":   {func(r *imagegen.ProviderRequest) { r.Ratio, r.N = imagegen.RatioAuto, 2 }, "large"},
 	} {
@@ -63,7 +65,7 @@ func TestNoFallOverToThoseWhoCannot(t *testing.T) {
 	is.Equal(large.calls(), 0)
 }
 
-// What no member can do all of is refused, and not bent without a check either.
+// A request that no member can carry out whole is refused, also without a check.
 func TestRefusesWhatNoMemberCan(t *testing.T) {
 	is := is.New(t)
 	wide, large := specialists()
@@ -86,7 +88,8 @@ func TestMembersOwnRefusals(t *testing.T) {
 		}
 	}
 	a, b, c := member("a", works), member("b", works), member("c", works)
-	a.check, b.check, c.check = refuses("the nearest size is 1024x1024"), refuses("edges are multiples of 8"), refuses("edges are multiples of 8")
+	a.check, b.check, c.check = refuses("the nearest size is 1024x1024"), refuses("edges are multiples of 8"),
+		refuses("edges are multiples of 8")
 	err := build(t, router.Config{}, a, b, c).Check(request(1))
 	is.Equal(err.Error(), "provider: invalid: the nearest size is 1024x1024; or edges are multiples of 8")
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Members []Member
 
 	// Retries is how many more rounds over the members a call makes when all of them have failed. 0: none.
-	Retries int `zero:"0"`
+	Retries int
 
 	// Backoff is the pause before the first retry. It doubles with each further one, up to 30
 	// seconds, and is never shorter than the shortest RetryAfter of the members' errors; if
@@ -37,7 +37,7 @@ type Config struct {
 	OpenFor time.Duration
 
 	// Log gets a record when a member fails, becomes unavailable or recovers. nil: nothing is logged.
-	Log *slog.Logger `yaml:"-"`
+	Log *slog.Logger
 }
 
 // Member is one of a router's providers.
@@ -51,13 +51,14 @@ type Member struct {
 
 	// Upstream identifies what Provider calls: type, address and account, as Model.Upstreams of package engine does
 	// for all members. A member does not resume jobs that were saved with another Upstream.
-	Upstream string `yaml:"-"`
+	Upstream string
 
 	// Weight is the member's share of the requests, in proportion to the other weights. 0:
 	// the member is a reserve, asked when those with a weight cannot take the request.
-	Weight int `zero:"0"`
+	Weight int
 
-	// MaxConcurrent is how many requests the member works on at once. 0: any number.
+	// MaxConcurrent is how many requests the member works on at once. 0: what Provider says if it is an
+	// imagegen.ConcurrencyLimiter, else any number.
 	MaxConcurrent int
 }
 
@@ -78,7 +79,7 @@ func New(c Config) (*Provider, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}
 	c.Log = c.Log.With("router", c.Name)
@@ -88,7 +89,7 @@ func New(c Config) (*Provider, error) {
 			return nil, fmt.Errorf("router: member %q has no Provider", m.Name)
 		}
 		m.Name = cmp.Or(m.Name, m.Provider.Name())
-		if err := m.check(); err != nil {
+		if err := m.validateMember(); err != nil {
 			return nil, fmt.Errorf("router: member %q: %w", m.Name, err)
 		}
 		if p.member(m.Name) != nil {
@@ -104,7 +105,7 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case len(c.Members) == 0:
 		return errors.New("the option Members is empty; a router needs at least one")
@@ -116,7 +117,7 @@ func (c Config) check() error {
 	return nil
 }
 
-func (m Member) check() error {
+func (m Member) validateMember() error {
 	switch {
 	case m.Weight < 0:
 		return fmt.Errorf("the option Weight is %d; it cannot be negative", m.Weight)
@@ -137,7 +138,8 @@ func (c Config) breaker(m *member) circuitbreaker.CircuitBreaker[any] {
 			if cause := m.lastError(); classOf(cause) == imagegen.ClassUnusable {
 				m.log.Error("an upstream cannot be used until an operator acts", "error", cause)
 			} else {
-				m.log.Warn("an upstream fails again and again, and is left alone for a while", "for", c.OpenFor.String(), "error", cause)
+				m.log.Warn("an upstream fails again and again, and is left alone for a while", "for",
+					c.OpenFor.String(), "error", cause)
 			}
 		}).
 		OnClose(func(circuitbreaker.StateChangedEvent) {

@@ -34,7 +34,7 @@
 // or ClassUnusable: they say that no more images were made. Images that came before the error
 // count, and the next member is asked for the rest. After any other error the call ends, since
 // the work may have been done and paid for, and a refused request must not be offered to one
-// upstream after another. Too few images without an error are no reason to ask the next member.
+// upstream after another. Too few images without an error do not lead to the next member.
 //
 // While a member has a saved job, no other member is asked, whatever the error: the member's upstream may be working.
 // The job is stored with the member's name, and the next attempt gives it to the same member, available or not. If

@@ -20,8 +20,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	r := imagegen.ProviderRequest{Key: "gen_1", Prompt: "a fox", N: 1, Size: imagegen.Size{Width: 64, Height: 64}, Ratio: "1:1",
-		Tier: imagegen.Tier1K, SaveJob: func(context.Context, []byte) error { return nil }}
+	r := imagegen.ProviderRequest{Key: "gen_1", Prompt: "a fox", N: 1, Size: imagegen.Size{Width: 64, Height: 64},
+		Ratio: "1:1", Tier: imagegen.Tier1K, SaveJob: func(context.Context, []byte) error { return nil }}
 	for range p.Generate(context.Background(), r) {
 		fmt.Println("an image")
 	}

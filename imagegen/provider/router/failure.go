@@ -24,7 +24,9 @@ func (s *allFailed) Error() string { return errors.Join(s.reasons...).Error() }
 // wait returns the shortest time after which a member may be asked again; 0 if one of them names no time. ok is false
 // if all of them need an operator.
 func (s *allFailed) wait() (shortest time.Duration, ok bool) {
-	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool { return classOf(err) == imagegen.ClassUnusable }))
+	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool {
+		return classOf(err) == imagegen.ClassUnusable
+	}))
 	if len(waits) == 0 {
 		return 0, false
 	}
@@ -54,7 +56,8 @@ func waits(reasons []error) []time.Duration {
 // providerError is the error that the call ends with: of ClassRateLimited or ClassUnusable if
 // all reasons are, else of ClassUnavailable. It says that the upstream was overloaded if all of them were.
 func (s *allFailed) providerError() *imagegen.ProviderError {
-	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request", Err: errors.Join(s.reasons...)}
+	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request",
+		Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
 	for _, c := range []imagegen.Class{imagegen.ClassRateLimited, imagegen.ClassUnusable} {
 		if !slices.ContainsFunc(s.reasons, func(err error) bool { return classOf(err) != c }) {

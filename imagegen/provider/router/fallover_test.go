@@ -21,22 +21,25 @@ func TestFallsOverWhereItIsSafe(t *testing.T) {
 		made  string
 		class int // -1: no error
 	}{
-		"it works":                              {works, "aaa", -1},
-		"fewer images are an ordinary outcome":  {makes(2, nil), "aa", -1},
-		"more are dropped":                      {makes(9, nil), "aaa", -1},
-		"unavailable":                           {fails(imagegen.ClassUnavailable), "bbb", -1},
-		"it waits for an operator":              {fails(imagegen.ClassUnusable), "bbb", -1},
-		"one image, then out of credit":         {makes(1, failure(imagegen.ClassUnusable, 0)), "abb", -1},
-		"a job is under way, then a bad key":    {saves(fails(imagegen.ClassUnusable), []byte("1")), "", int(imagegen.ClassUnusable)},
-		"rate-limited":                          {fails(imagegen.ClassRateLimited), "bbb", -1},
-		"unknown":                               {fails(imagegen.ClassUnknown), "", int(imagegen.ClassUnknown)},
-		"an error without a class":              {makes(0, errors.New("what?")), "", int(imagegen.ClassUnknown)},
-		"invalid":                               {fails(imagegen.ClassInvalid), "", int(imagegen.ClassInvalid)},
-		"refused":                               {fails(imagegen.ClassRefused), "", int(imagegen.ClassRefused)},
-		"two images, then unavailable":          {makes(2, failure(imagegen.ClassUnavailable, 0)), "aab", -1},
-		"one image, then rate-limited":          {makes(1, failure(imagegen.ClassRateLimited, 0)), "abb", -1},
-		"two images, then unknown":              {makes(2, failure(imagegen.ClassUnknown, 0)), "aa", int(imagegen.ClassUnknown)},
-		"a job is under way, then unavailable":  {saves(fails(imagegen.ClassUnavailable), []byte("1")), "", int(imagegen.ClassUnavailable)},
+		"it works":                             {works, "aaa", -1},
+		"fewer images are an ordinary outcome": {makes(2, nil), "aa", -1},
+		"more are dropped":                     {makes(9, nil), "aaa", -1},
+		"unavailable":                          {fails(imagegen.ClassUnavailable), "bbb", -1},
+		"it waits for an operator":             {fails(imagegen.ClassUnusable), "bbb", -1},
+		"one image, then out of credit":        {makes(1, failure(imagegen.ClassUnusable, 0)), "abb", -1},
+		"a job is under way, then a bad key": {saves(fails(imagegen.ClassUnusable), []byte("1")), "",
+			int(imagegen.ClassUnusable)},
+		"rate-limited":                 {fails(imagegen.ClassRateLimited), "bbb", -1},
+		"unknown":                      {fails(imagegen.ClassUnknown), "", int(imagegen.ClassUnknown)},
+		"an error without a class":     {makes(0, errors.New("what?")), "", int(imagegen.ClassUnknown)},
+		"invalid":                      {fails(imagegen.ClassInvalid), "", int(imagegen.ClassInvalid)},
+		"refused":                      {fails(imagegen.ClassRefused), "", int(imagegen.ClassRefused)},
+		"two images, then unavailable": {makes(2, failure(imagegen.ClassUnavailable, 0)), "aab", -1},
+		"one image, then rate-limited": {makes(1, failure(imagegen.ClassRateLimited, 0)), "abb", -1},
+		"two images, then unknown": {makes(2, failure(imagegen.ClassUnknown, 0)), "aa",
+			int(imagegen.ClassUnknown)},
+		"a job is under way, then unavailable": {saves(fails(imagegen.ClassUnavailable), []byte("1")), "",
+			int(imagegen.ClassUnavailable)},
 		"a job was forgotten, then unavailable": {saves(fails(imagegen.ClassUnavailable), []byte("1"), nil), "bbb", -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,28 +75,36 @@ func TestAllPassItOn(t *testing.T) {
 		class imagegen.Class
 		after time.Duration
 	}{
-		"all are unavailable":  {fails(imagegen.ClassUnavailable), fails(imagegen.ClassUnavailable), imagegen.ClassUnavailable, 0},
-		"one is rate-limited":  {limited(20 * time.Second), fails(imagegen.ClassUnavailable), imagegen.ClassUnavailable, 0},
-		"all are unusable":     {fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), imagegen.ClassUnusable, 0},
-		"one is unusable":      {fails(imagegen.ClassUnusable), limited(7 * time.Second), imagegen.ClassUnavailable, 7 * time.Second},
-		"all are rate-limited": {limited(20 * time.Second), limited(7 * time.Second), imagegen.ClassRateLimited, 7 * time.Second},
+		"all are unavailable": {fails(imagegen.ClassUnavailable), fails(imagegen.ClassUnavailable),
+			imagegen.ClassUnavailable, 0},
+		"one is rate-limited": {limited(20 * time.Second), fails(imagegen.ClassUnavailable), imagegen.ClassUnavailable,
+			0},
+		"all are unusable": {fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), imagegen.ClassUnusable,
+			0},
+		"one is unusable": {fails(imagegen.ClassUnusable), limited(7 * time.Second), imagegen.ClassUnavailable,
+			7 * time.Second},
+		"all are rate-limited": {limited(20 * time.Second), limited(7 * time.Second), imagegen.ClassRateLimited,
+			7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			made, err := call(t.Context(), build(t, router.Config{}, member("a", test.a), member("b", test.b)), request(2))
+			made, err := call(t.Context(), build(t, router.Config{}, member("a", test.a), member("b", test.b)),
+				request(2))
 			is.Equal(len(made), 0)
 			p, ok := errors.AsType[*imagegen.ProviderError](err)
 			is.True(ok)
 			is.Equal(p.Class, test.class)
 			is.Equal(p.RetryAfter, test.after)
-			is.True(strings.Contains(err.Error(), `"a"`) && strings.Contains(err.Error(), `"b"`)) // the log hears of both
+			// the log hears of both
+			is.True(strings.Contains(err.Error(), `"a"`) && strings.Contains(err.Error(), `"b"`))
 		})
 	}
 }
 
-// Of a lone member, or of several, the engine learns that there was too much to do, as of an upstream without a router.
+// The engine learns of the overload of a lone member, or of all members, as of an upstream without a router.
 func TestAllAreOverloaded(t *testing.T) {
-	overloaded := makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: 9 * time.Second})
+	overloaded := makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true,
+		RetryAfter: 9 * time.Second})
 	for name, test := range map[string]struct {
 		b    turn
 		want bool
@@ -105,7 +116,8 @@ func TestAllAreOverloaded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			_, err := call(t.Context(), build(t, router.Config{}, member("a", overloaded), member("b", test.b)), request(1))
+			_, err := call(t.Context(), build(t, router.Config{}, member("a", overloaded), member("b", test.b)),
+				request(1))
 			p, ok := errors.AsType[*imagegen.ProviderError](err)
 			is.True(ok)
 			is.Equal(p.Overloaded, test.want)
@@ -122,15 +134,21 @@ func TestRetries(t *testing.T) {
 		took  time.Duration
 		class int
 	}{
-		"until it works":                       {[]turn{unavailable, unavailable, works}, 3, 3 * time.Second, -1},
-		"until there are none left":            {[]turn{unavailable}, 4, 7 * time.Second, int(imagegen.ClassUnavailable)},
-		"as late as the member asks for":       {[]turn{limited(9 * time.Second), works}, 2, 9 * time.Second, -1},
-		"never sooner than the backoff":        {[]turn{limited(time.Millisecond), works}, 2, time.Second, -1},
-		"not if the member asks for too long":  {[]turn{limited(31 * time.Second), works}, 1, 0, int(imagegen.ClassRateLimited)},
-		"not after what cannot be passed on":   {[]turn{unavailable, invalid}, 2, time.Second, int(imagegen.ClassInvalid)},
-		"not for an operator":                  {[]turn{fails(imagegen.ClassUnusable)}, 1, 0, int(imagegen.ClassUnusable)},
-		"not while a job is under way":         {[]turn{saves(unavailable, []byte("1"))}, 1, 0, int(imagegen.ClassUnavailable)},
-		"for the rest if some images are made": {[]turn{makes(1, failure(imagegen.ClassUnavailable, 0)), works}, 2, time.Second, -1},
+		"until it works": {[]turn{unavailable, unavailable, works}, 3, 3 * time.Second, -1},
+		"until there are none left": {[]turn{unavailable}, 4, 7 * time.Second,
+			int(imagegen.ClassUnavailable)},
+		"as late as the member asks for": {[]turn{limited(9 * time.Second), works}, 2, 9 * time.Second, -1},
+		"never sooner than the backoff":  {[]turn{limited(time.Millisecond), works}, 2, time.Second, -1},
+		"not if the member asks for too long": {[]turn{limited(31 * time.Second), works}, 1, 0,
+			int(imagegen.ClassRateLimited)},
+		"not after what cannot be passed on": {[]turn{unavailable, invalid}, 2, time.Second,
+			int(imagegen.ClassInvalid)},
+		"not for an operator": {[]turn{fails(imagegen.ClassUnusable)}, 1, 0,
+			int(imagegen.ClassUnusable)},
+		"not while a job is under way": {[]turn{saves(unavailable, []byte("1"))}, 1, 0,
+			int(imagegen.ClassUnavailable)},
+		"for the rest if some images are made": {[]turn{makes(1, failure(imagegen.ClassUnavailable, 0)), works}, 2,
+			time.Second, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -154,7 +172,8 @@ func TestPauseEndsWithContext(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
 		start := time.Now()
-		_, err := call(ctx, build(t, router.Config{Retries: 1}, member("a", fails(imagegen.ClassUnavailable))), request(1))
+		_, err := call(ctx, build(t, router.Config{Retries: 1}, member("a", fails(imagegen.ClassUnavailable))),
+			request(1))
 		is.True(errors.Is(err, why))
 		is.Equal(time.Since(start), 300*time.Millisecond)
 	})

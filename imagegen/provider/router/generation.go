@@ -61,7 +61,7 @@ func (g *generation) tryAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err = g.ask(ctx, v, g.rest); err == nil || !g.mayTryNext(ctx, err) {
+		if err = g.callMember(ctx, v, g.rest); err == nil || !g.mayTryNext(ctx, err) {
 			return err
 		}
 		all.reasons = append(all.reasons, err)
@@ -72,10 +72,11 @@ func (g *generation) tryAll(ctx context.Context) error {
 
 // mayTryNext reports whether another member may be asked after an error, and logs the error if so.
 func (g *generation) mayTryNext(ctx context.Context, err error) bool {
-	if !classOf(err).Elsewhere() || g.jobs.isOpen() {
+	if !classOf(err).AllowsFailover() || g.jobs.isOpen() {
 		return false
 	}
-	g.router.log.WarnContext(ctx, "an upstream has passed a request on", "key", g.rest.Key, "images", g.rest.N, "error", err)
+	g.router.log.WarnContext(ctx, "an upstream has passed a request on", "key", g.rest.Key, "images", g.rest.N, "error",
+		err)
 	return true
 }
 
@@ -97,18 +98,18 @@ func (g *generation) resume(ctx context.Context) error {
 	g.rest.Key, g.rest.Job = t.Key, nil
 	part := g.rest
 	part.N, part.Job = min(t.N, g.rest.N), t.Job
-	return g.ask(ctx, v, part)
+	return g.callMember(ctx, v, part)
 }
 
-// ask has a member make part of the images, and takes from the rest what need not be made by
+// callMember has a member make part of the images, and takes from the rest what need not be made by
 // another. The error names the member.
-func (g *generation) ask(ctx context.Context, v permit, part imagegen.ProviderRequest) error {
+func (g *generation) callMember(ctx context.Context, v permit, part imagegen.ProviderRequest) error {
 	made, err := g.collect(ctx, v, part)
 	if err == nil {
 		made = part.N // fewer are an ordinary outcome
 	}
 	if made > 0 { // for an upstream the rest is another request, which needs another key
-		g.rest = g.rest.Part(made, g.rest.N-made)
+		g.rest = g.rest.Batch(made, g.rest.N-made)
 		g.rest.Key = fmt.Sprintf("%s-%d", g.rest.Key, made)
 	}
 	if err != nil {
@@ -124,11 +125,11 @@ var errUnfinished = errors.New("the provider did not return")
 // ends the permit whatever happens, also after a panic.
 func (g *generation) collect(ctx context.Context, v permit, part imagegen.ProviderRequest) (made int, err error) {
 	err = errUnfinished
-	defer func() { v.end(ctx, err, g.jobs.isUnsaved()) }()
+	defer func() { v.conclude(ctx, err, g.jobs.isUnsaved()) }()
 	began, asked := time.Now(), part.MemberDone
 	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
 	part.MemberDone = nil // if the member is a router too, its members are not reported
-	part.SaveJob = g.jobs.of(v.member, part)
+	part.SaveJob = g.jobs.saverFor(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
 		if broken != nil {
 			return made, broken
@@ -145,7 +146,8 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 }
 
 // tell calls asked, unless it is nil, as ProviderRequest.MemberDone describes.
-func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int, err error) {
+func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int,
+	err error) {
 	if asked == nil {
 		return
 	}

@@ -45,41 +45,49 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// What Health says of a member is what requests meet.
+// Health says of a member what requests meet.
 func TestHealth(t *testing.T) {
 	unavailable := fails(imagegen.ClassUnavailable)
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		limited := func() turn { return makes(0, failure(imagegen.ClassRateLimited, 20*time.Second)) }
-		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, member("a", unavailable, works), member("b", limited(), works), member("c", works))
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute}, member("a", unavailable, works),
+			member("b", limited(), works), member("c", works))
 		health := func(want ...imagegen.MemberHealth) {
 			t.Helper()
 			is.Equal(cmp.Diff(want, p.Health()), "")
 		}
-		a, b, c := imagegen.MemberHealth{Name: "a", Healthy: true}, imagegen.MemberHealth{Name: "b", Healthy: true}, imagegen.MemberHealth{Name: "c", Healthy: true}
+		a, b, c := imagegen.MemberHealth{Name: "a", Healthy: true}, imagegen.MemberHealth{Name: "b", Healthy: true},
+			imagegen.MemberHealth{Name: "c", Healthy: true}
 		health(a, b, c)
 		is.Equal(makers(t, p, 1), "c")
-		health(imagegen.MemberHealth{Name: "a", Detail: "it is left alone for a while after unavailable: as scripted; again in 1m0s"},
-			imagegen.MemberHealth{Name: "b", Detail: "it was rate-limited or overloaded and has not recovered; again in 20s"}, c)
+		health(imagegen.MemberHealth{Name: "a",
+			Detail: "it is left alone for a while after unavailable: as scripted; again in 1m0s"},
+			imagegen.MemberHealth{Name: "b",
+				Detail: "it was rate-limited or overloaded and has not recovered; again in 20s"}, c)
 		time.Sleep(time.Minute)
-		health(imagegen.MemberHealth{Name: "a", Detail: "one request is to find out whether it works after unavailable: as scripted"}, b, c)
+		health(imagegen.MemberHealth{Name: "a",
+			Detail: "one request is to find out whether it works after unavailable: as scripted"}, b, c)
 		is.Equal(makers(t, p, 1), "a")
 		health(a, b, c)
 	})
 }
 
-// What waits for an operator opens the breaker with the first request, and is named by its cause in the
+// A fault that only an operator can mend opens the breaker with the first request, and is named by its cause in the
 // log and in Health until a request proves that somebody saw to it.
 func TestWaitsForAnOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var log strings.Builder
 		a := member("a", fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), works)
-		p := build(t, router.Config{OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a, member("b", works))
+		p := build(t, router.Config{OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a,
+			member("b", works))
 		is.Equal(makers(t, p, 3), "bbb")
 		is.Equal(a.calls(), 1)
-		is.Equal(p.Health()[0], imagegen.MemberHealth{Name: "a", Detail: "it is left alone for a while after unusable: as scripted; again in 1m0s"})
-		is.Equal(strings.Count(log.String(), `level=ERROR msg="an upstream cannot be used until an operator acts" router=router member=a error="provider: unusable: as scripted"`), 1)
+		is.Equal(p.Health()[0], imagegen.MemberHealth{Name: "a",
+			Detail: "it is left alone for a while after unusable: as scripted; again in 1m0s"})
+		is.Equal(strings.Count(log.String(),
+			`level=ERROR msg="an upstream cannot be used until an operator acts" router=router member=a error="provider: unusable: as scripted"`), 1)
 		time.Sleep(time.Minute)
 		is.Equal(makers(t, p, 2), "bb") // a trial, which nobody noticed
 		is.Equal(a.calls(), 2)
@@ -123,7 +131,8 @@ func TestWhatOpensTheBreaker(t *testing.T) {
 func TestPanicCountsAndPassesThrough(t *testing.T) {
 	is := is.New(t)
 	a := member("a", func(context.Context, imagegen.ProviderRequest, func() bool) error { panic("boom") })
-	p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}}, FailureThreshold: 2, OpenFor: time.Hour})
+	p, err := router.New(router.Config{Members: []router.Member{{Provider: a, MaxConcurrent: 1}}, FailureThreshold: 2,
+		OpenFor: time.Hour})
 	is.NoErr(err)
 	for range 2 {
 		func() {
@@ -172,7 +181,8 @@ func TestRestsWhileRateLimited(t *testing.T) {
 func TestRestsWhileOverloaded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
-		a := member("a", makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true, RetryAfter: 10 * time.Second}), works)
+		a := member("a", makes(0, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Overloaded: true,
+			RetryAfter: 10 * time.Second}), works)
 		p := build(t, router.Config{}, a, member("b", works))
 		is.Equal(makers(t, p, 3), "bbb")
 		is.Equal(a.calls(), 1)
@@ -246,7 +256,8 @@ func TestJobGoesBackToAnIllMember(t *testing.T) {
 func TestOldJobsFailureIsNoSignOfIllness(t *testing.T) {
 	is := is.New(t)
 	r := interrupted(t, 1, member("a", cutShort("job 7")))
-	p := build(t, router.Config{FailureThreshold: 1}, member("a", fails(imagegen.ClassUnknown), works), member("b", works))
+	p := build(t, router.Config{FailureThreshold: 1}, member("a", fails(imagegen.ClassUnknown), works),
+		member("b", works))
 	_, err := call(t.Context(), p, r)
 	is.Equal(classOf(err), int(imagegen.ClassUnknown))
 	is.Equal(makers(t, p, 1), "a")
@@ -257,7 +268,8 @@ func TestLog(t *testing.T) {
 		is := is.New(t)
 		var log strings.Builder
 		a := member("north", fails(imagegen.ClassUnavailable), works)
-		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a, member("b", works))
+		p := build(t, router.Config{FailureThreshold: 1, OpenFor: time.Minute,
+			Log: slog.New(slog.NewTextHandler(&log, nil))}, a, member("b", works))
 		makers(t, p, 1)
 		is.True(strings.Contains(log.String(), "passed a request on"))
 		is.True(strings.Contains(log.String(), "left alone for a while"))

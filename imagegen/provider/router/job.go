@@ -24,7 +24,8 @@ type savedJob struct {
 func parseJob(job []byte) (t savedJob, err error) {
 	if err := json.Unmarshal(job, &t); err != nil || t.Member == "" || t.N < 1 || t.Job == nil {
 		return t, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
-			Message: "the upstream job was not saved by a router; offer the model as it was when the generation began", Err: err}
+			Message: "the upstream job was not saved by a router; offer the model as it was when the generation began",
+			Err:     err}
 	}
 	return t, nil
 }
@@ -38,7 +39,8 @@ func (p *Provider) owner(t savedJob) (*member, error) {
 			Message: fmt.Sprintf("the upstream job belongs to member %q, which the router no longer has; configure it again", t.Member)}
 	case m.upstream != t.Upstream:
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
-			Message: fmt.Sprintf("the upstream job belongs to member %q when it was %q, but it is %q now", t.Member, t.Upstream, m.upstream)}
+			Message: fmt.Sprintf("the upstream job belongs to member %q when it was %q, but it is %q now", t.Member,
+				t.Upstream, m.upstream)}
 	}
 	return m, nil
 }
@@ -52,8 +54,8 @@ type jobs struct {
 	unsaved bool       // the last job could not be saved
 }
 
-// of returns the SaveJob for a member that is asked for r.
-func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, []byte) error {
+// saverFor returns the SaveJob for a member that is asked for r.
+func (j *jobs) saverFor(m *member, r imagegen.ProviderRequest) func(context.Context, []byte) error {
 	return func(ctx context.Context, job []byte) error {
 		j.mu.Lock() // until it is saved, so that calls take effect in their order
 		defer j.mu.Unlock()
@@ -61,7 +63,8 @@ func (j *jobs) of(m *member, r imagegen.ProviderRequest) func(context.Context, [
 		if job != nil {
 			j.open = true
 			var err error
-			if raw, err = json.Marshal(savedJob{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N, Job: job}); err != nil {
+			if raw, err = json.Marshal(savedJob{Member: m.name, Upstream: m.upstream, Key: r.Key, N: r.N,
+				Job: job}); err != nil {
 				return err
 			}
 		}

@@ -154,7 +154,7 @@ func TestJobThatCannotBeSaved(t *testing.T) {
 		is.Equal(len(made), 0)
 		is.True(errors.Is(err, full)) // the work was submitted: nobody else is asked
 	}
-	is.Equal(a.calls(), 3) // which is no fault of the member's
+	is.Equal(a.calls(), 3) // which is not a fault of the member's
 	is.Equal(b.calls(), 0)
 }
 

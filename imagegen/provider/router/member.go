@@ -40,11 +40,14 @@ type member struct {
 }
 
 func newMember(m Member, c Config, freed *broadcast) *member {
-	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, atOnce: m.MaxConcurrent, provider: m.Provider, can: m.Provider.Capabilities().WithDefaults(), freed: freed,
-		log: c.Log.With("member", m.Name)}
+	n := &member{name: m.Name, upstream: m.Upstream, weight: m.Weight, atOnce: m.MaxConcurrent, provider: m.Provider,
+		can: m.Provider.Capabilities().WithDefaults(), freed: freed, log: c.Log.With("member", m.Name)}
+	if p, ok := m.Provider.(imagegen.ConcurrencyLimiter); ok && n.atOnce == 0 {
+		n.atOnce = p.MaxConcurrent()
+	}
 	n.breaker = c.breaker(n)
-	if m.MaxConcurrent > 0 {
-		n.places = bulkhead.New[any](uint(m.MaxConcurrent))
+	if n.atOnce > 0 {
+		n.places = bulkhead.New[any](uint(n.atOnce))
 	}
 	return n
 }
@@ -72,7 +75,8 @@ func (m *member) acquire() (permit, error) {
 	}
 	if !m.breaker.TryAcquirePermit() {
 		m.release() // without a wake-up: no place was freed, and waiting requests would try again without a pause
-		return permit{}, m.skipped(&imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "another request is finding out whether it works again"})
+		return permit{}, m.skipped(&imagegen.ProviderError{Class: imagegen.ClassUnavailable,
+			Message: "another request is finding out whether it works again"})
 	}
 	return permit{member: m, trial: m.breaker.IsHalfOpen()}, nil
 }
@@ -86,9 +90,9 @@ func (m *member) reacquire(ctx context.Context) (permit, error) {
 	return permit{member: m, resumed: true}, nil
 }
 
-// end gives the permit back, and records how the request ended. It does not count if it was cancelled, or if a job
+// conclude gives the permit back, and records how the request ended. It does not count if it was cancelled, or if a job
 // could not be saved (unsaved), which is not the member's fault.
-func (v permit) end(ctx context.Context, err error, unsaved bool) {
+func (v permit) conclude(ctx context.Context, err error, unsaved bool) {
 	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && overloaded(p) {
 		v.pause(p.RetryAfter)
 	}
@@ -134,14 +138,16 @@ func (m *member) release() {
 // unavailable returns why the member is skipped, and for how long; nil if it is not.
 func (m *member) unavailable() *imagegen.ProviderError {
 	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
-		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " + errorText(m.lastError()), RetryAfter: wait}
+		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " +
+			errorText(m.lastError()), RetryAfter: wait}
 		if classOf(m.lastError()) == imagegen.ClassUnusable {
 			e.Class = imagegen.ClassUnusable
 		}
 		return e
 	}
 	if wait := m.pauseLeft(); wait > 0 {
-		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited, Message: "it was rate-limited or overloaded and has not recovered", RetryAfter: wait}
+		return &imagegen.ProviderError{Class: imagegen.ClassRateLimited,
+			Message: "it was rate-limited or overloaded and has not recovered", RetryAfter: wait}
 	}
 	return nil
 }
@@ -152,7 +158,7 @@ func (m *member) skipped(why *imagegen.ProviderError) error {
 }
 
 // pause keeps requests away from the member for a while. It never shortens a pause: of several requests under way, only
-// some are told how long to wait.
+// some get an answer that says how long to wait.
 func (m *member) pause(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

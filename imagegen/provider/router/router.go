@@ -27,8 +27,11 @@ type Provider struct {
 }
 
 var (
-	_ imagegen.Provider = (*Provider)(nil)
-	_ provider.Prober   = (*Provider)(nil)
+	_ imagegen.Provider           = (*Provider)(nil)
+	_ imagegen.Checker            = (*Provider)(nil)
+	_ imagegen.ConcurrencyLimiter = (*Provider)(nil)
+	_ imagegen.HealthReporter     = (*Provider)(nil)
+	_ provider.Prober             = (*Provider)(nil)
 )
 
 // MaxConcurrent is how many requests all members together work on at once; 0 if one has
@@ -79,7 +82,9 @@ func (p *Provider) Probe(ctx context.Context) error {
 		})
 	}
 	probes.Wait()
-	faults := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, provider.ErrUnconfirmed) })
+	faults := slices.DeleteFunc(slices.Clone(errs), func(err error) bool {
+		return errors.Is(err, provider.ErrUnconfirmed)
+	})
 	return cmp.Or(errors.Join(faults...), errors.Join(errs...))
 }
 

@@ -31,7 +31,8 @@ func TestProvider(t *testing.T) {
 		},
 		"the first one is down": func() []router.Member {
 			return []router.Member{
-				{Provider: &scripted{name: "down", can: sketches{}.Capabilities(), turns: []turn{fails(imagegen.ClassUnavailable)}}},
+				{Provider: &scripted{name: "down", can: sketches{}.Capabilities(),
+					turns: []turn{fails(imagegen.ClassUnavailable)}}},
 				{Provider: sketches{&provider.Fake{}}},
 			}
 		},
@@ -48,6 +49,20 @@ func TestProvider(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A router keeps what a member can do, whatever that is: another router has every optional part.
+func TestForwards(t *testing.T) {
+	is := is.New(t)
+	inner, err := router.New(router.Config{Members: []router.Member{{Provider: &provider.Fake{}, MaxConcurrent: 3}}})
+	is.NoErr(err)
+	outer, err := router.New(router.Config{Members: []router.Member{{Provider: inner}}})
+	is.NoErr(err)
+	providertest.Forwards(t, outer, inner)
+	is.Equal(outer.MaxConcurrent(), 3)
+	own, err := router.New(router.Config{Members: []router.Member{{Provider: inner, MaxConcurrent: 2}}})
+	is.NoErr(err)
+	is.Equal(own.MaxConcurrent(), 2) // what the member is given goes before what its provider says
 }
 
 func TestNew(t *testing.T) {
@@ -83,7 +98,7 @@ func TestProbe(t *testing.T) {
 	is.True(strings.Contains(err.Error(), `"ill"`) && !strings.Contains(err.Error(), `"well"`))
 }
 
-// A doubt is no fault, and stands behind what is one.
+// Check reports a member in doubt behind those that fail.
 func TestProbeOfDoubts(t *testing.T) {
 	is := is.New(t)
 	well, vague := member("well", works), member("vague", works)

@@ -38,6 +38,8 @@ func (s *scripted) Name() string                        { return s.name }
 func (s *scripted) Capabilities() imagegen.Capabilities { return s.can }
 func (s *scripted) Probe(context.Context) error         { return s.probe }
 
+var _ imagegen.Checker = (*scripted)(nil)
+
 func (s *scripted) Check(r imagegen.ProviderRequest) error {
 	if s.check == nil {
 		return nil

@@ -66,23 +66,26 @@ type Config struct {
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
 	c = c.withDefaults()
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
 	extra, err := c.extra()
 	if err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
-	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.credentials(), KeyHeader: "Authorization", KeyPrefix: "Basic ",
-		Private: true, Classify: classify})
+	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.credentials(), KeyHeader: "Authorization",
+		KeyPrefix: "Basic ", Private: true, Classify: classify})
 	if err != nil {
 		return nil, fmt.Errorf("sdwebui: %w", err)
 	}
-	p := &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge}, turn: make(chan struct{}, 1)}
+	p := &Provider{config: c, client: client, extra: extra, canvas: upstream.Canvas{Step: step, BestEdge: c.BestEdge},
+		turn: make(chan struct{}, 1)}
 	p.can = p.canvas.Capabilities()
 	p.can.MaxReferences, p.can.Mask = 1, true
+	p.can.Metadata = imagegen.MetadataStrip // the prompt and all settings stand in each image
 	if _, fixed := c.Input["seed"]; !fixed {
-		p.can.MaxSeed = math.MaxUint32 // as far as its own go (AUTOMATIC1111/stable-diffusion-webui, modules/processing.py, get_fixed_seed)
+		// as far as its own go (AUTOMATIC1111/stable-diffusion-webui, modules/processing.py, get_fixed_seed)
+		p.can.MaxSeed = math.MaxUint32
 	}
 	p.can = p.can.WithDefaults()
 	return p, nil
@@ -100,7 +103,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	const leastEdge, mostEdge, mostGuidance = 256, 2048, 30
 	switch {
 	case c.BestEdge < leastEdge || c.BestEdge > mostEdge:

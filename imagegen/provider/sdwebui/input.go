@@ -14,9 +14,10 @@ import (
 
 // kept are the fields that Input cannot set: with other values, the images would not be what was asked for. With
 // save_images, a grid of all pictures comes before them (modules/processing.py, process_images_inner).
-var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode", "enable_hr", "hr_resize_x",
-	"hr_resize_y", "hr_scale", "hr_additional_modules", "send_images", "do_not_save_samples", "save_images", "firstphase_width", "firstphase_height",
-	"mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
+var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", "init_images", "resize_mode",
+	"enable_hr", "hr_resize_x", "hr_resize_y", "hr_scale", "hr_additional_modules", "send_images",
+	"do_not_save_samples", "save_images", "firstphase_width", "firstphase_height", "mask", "mask_blur",
+	"inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
 // extra reads Input. A prompt in it must contain the placeholder of the request's prompt.
 func (c Config) extra() (*template.Part, error) {
@@ -32,7 +33,8 @@ func (c Config) extra() (*template.Part, error) {
 }
 
 // with returns the parameters with the fields of the configured Input, which replace those of the same name.
-func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (any, error) {
+func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size imagegen.Size,
+	d *upstream.Document) (any, error) {
 	raw, err := json.Marshal(q)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ func TestSeedIsSent(t *testing.T) {
 	is.Equal(d.Requests()[0].Params["seed"], 0.0)
 	fixed := serve(t, d, func(c *sdwebui.Config) { c.Input = map[string]any{"seed": 7} })
 	is.Equal(fixed.Capabilities().MaxSeed, int64(0)) // what is configured would be drawn all the same
+	is.Equal(fixed.Capabilities().Metadata, imagegen.MetadataStrip)
 }
 
 func TestMaskIsSent(t *testing.T) {

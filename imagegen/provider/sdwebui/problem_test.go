@@ -30,21 +30,32 @@ func TestProblems(t *testing.T) {
 		after    time.Duration
 		says     string
 	}{
-		"out of memory":   {answers(500, `{"error":"OutOfMemoryError","detail":"","body":"","errors":"CUDA out of memory."}`), imagegen.ClassUnavailable, 0, "CUDA out of memory"},
-		"unknown sampler": {answers(404, `{"error":"HTTPException","detail":"Sampler not found","body":"","errors":""}`), imagegen.ClassUnusable, 0, "Sampler not found"},
-		"bad value":       {answers(422, `{"detail":[{"loc":["body","width"],"msg":"value is not a valid integer","type":"type_error.integer"}]}`), imagegen.ClassInvalid, 0, "not a valid integer"},
-		"without --api":   {answers(404, `{"detail":"Not Found"}`), imagegen.ClassUnusable, 0, "start it with --api"},
-		"bad password":    {answers(401, `{"detail":"Incorrect username or password"}`), imagegen.ClassUnusable, 0, "refused the user name or the password"},
-		"a proxy's limit": {answers(429, `<html>slow down</html>`), imagegen.ClassRateLimited, 7 * time.Second, "slow down"},
-		"a proxy's page":  {answers(502, `<html><body>Bad Gateway</body></html>`), imagegen.ClassUnknown, 0, "Bad Gateway"},
-		"a proxy's 500":   {answers(500, `<html>`), imagegen.ClassUnknown, 0, "500"},
-		"no JSON":         {answers(200, `<html>welcome</html>`), imagegen.ClassUnknown, 0, "could not be read"},
-		"cut off":         {answers(200, `{"images":[`), imagegen.ClassUnknown, 0, "could not be read"},
-		"hangs up":        {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, imagegen.ClassUnknown, 0, "lost before it answered"},
+		"out of memory": {answers(500,
+			`{"error":"OutOfMemoryError","detail":"","body":"","errors":"CUDA out of memory."}`),
+			imagegen.ClassUnavailable, 0, "CUDA out of memory"},
+		"unknown sampler": {answers(404,
+			`{"error":"HTTPException","detail":"Sampler not found","body":"","errors":""}`), imagegen.ClassUnusable, 0,
+			"Sampler not found"},
+		"bad value": {answers(422,
+			`{"detail":[{"loc":["body","width"],"msg":"value is not a valid integer","type":"type_error.integer"}]}`),
+			imagegen.ClassInvalid, 0, "not a valid integer"},
+		"without --api": {answers(404, `{"detail":"Not Found"}`), imagegen.ClassUnusable, 0, "start it with --api"},
+		"bad password": {answers(401, `{"detail":"Incorrect username or password"}`), imagegen.ClassUnusable, 0,
+			"refused the user name or the password"},
+		"a proxy's limit": {answers(429, `<html>slow down</html>`), imagegen.ClassRateLimited, 7 * time.Second,
+			"slow down"},
+		"a proxy's page": {answers(502, `<html><body>Bad Gateway</body></html>`), imagegen.ClassUnknown, 0,
+			"Bad Gateway"},
+		"a proxy's 500": {answers(500, `<html>`), imagegen.ClassUnknown, 0, "500"},
+		"no JSON":       {answers(200, `<html>welcome</html>`), imagegen.ClassUnknown, 0, "could not be read"},
+		"cut off":       {answers(200, `{"images":[`), imagegen.ClassUnknown, 0, "could not be read"},
+		"hangs up": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			imagegen.ClassUnknown, 0, "lost before it answered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			images, err := providertest.Collect(t.Context(), serve(t, c.upstream, nil), providertest.Request("a fox", 1))
+			images, err := providertest.Collect(t.Context(), serve(t, c.upstream, nil), providertest.Request("a fox",
+				1))
 			is.Equal(len(images), 0)
 			e := providertest.Error(t, err)
 			is.Equal(e.Class, c.class)
@@ -55,11 +66,11 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// What came before the answer broke off is not lost.
+// Images that came before the answer broke off are not lost.
 func TestPartOfAnAnswer(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		io.WriteString(w, `{"images":["aW1hZ2U=","aW1h`)
+		io.WriteString(w, `{"images":["data:,aW1hZ2U=","aW1h`)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
 	}), nil)
@@ -73,11 +84,15 @@ func TestProbe(t *testing.T) {
 		change func(*sdwebui.Config)
 		says   string // "": nothing is wrong
 	}{
-		"whatever is loaded":  {func(*sdwebui.Config) {}, ""},
-		"a name":              {func(c *sdwebui.Config) { c.Checkpoint = "sdxl" }, ""},
-		"a title":             {func(c *sdwebui.Config) { c.Checkpoint = "sdxl.safetensors [abc123]" }, ""},
-		"another checkpoint":  {func(c *sdwebui.Config) { c.Checkpoint = "flux" }, `no checkpoint "flux"; it has ["sdxl.safetensors [abc123]"]`},
-		"a wrong password":    {func(c *sdwebui.Config) { c.Password = "wrong" }, "refused the user name or the password"},
+		"whatever is loaded": {func(*sdwebui.Config) {}, ""},
+		"a name":             {func(c *sdwebui.Config) { c.Checkpoint = "sdxl" }, ""},
+		"a title":            {func(c *sdwebui.Config) { c.Checkpoint = "sdxl.safetensors [abc123]" }, ""},
+		"another checkpoint": {func(c *sdwebui.Config) {
+			c.Checkpoint = "flux"
+		}, `no checkpoint "flux"; it has ["sdxl.safetensors [abc123]"]`},
+		"a wrong password": {func(c *sdwebui.Config) {
+			c.Password = "wrong"
+		}, "refused the user name or the password"},
 		"nothing at the path": {func(c *sdwebui.Config) { c.BaseURL += "/ui" }, "start it with --api"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,20 +8,21 @@ import (
 // parameters are the fields of a request to txt2img or img2img that are used here (modules/api/models.py and
 // modules/processing.py of AUTOMATIC1111/stable-diffusion-webui).
 type parameters struct {
-	Prompt         string            `json:"prompt"`
-	NegativePrompt string            `json:"negative_prompt"`
-	Width          int               `json:"width"`
-	Height         int               `json:"height"`
-	BatchSize      int               `json:"batch_size"` // pictures drawn at once
-	Batches        int               `json:"n_iter"`     // batches drawn one after the other
-	Steps          int               `json:"steps"`
-	Guidance       float64           `json:"cfg_scale"`
-	Seed           int64             `json:"seed"` // of the first picture; each has the next (modules/processing.py, all_seeds)
-	Sampler        string            `json:"sampler_name,omitempty"`
-	Scheduler      string            `json:"scheduler,omitempty"`
-	Denoising      float64           `json:"denoising_strength,omitempty"`
-	TaskID         string            `json:"force_task_id"`
-	Settings       map[string]string `json:"override_settings,omitempty"`
+	Prompt         string  `json:"prompt"`
+	NegativePrompt string  `json:"negative_prompt"`
+	Width          int     `json:"width"`
+	Height         int     `json:"height"`
+	BatchSize      int     `json:"batch_size"` // pictures drawn at once
+	Batches        int     `json:"n_iter"`     // batches drawn one after the other
+	Steps          int     `json:"steps"`
+	Guidance       float64 `json:"cfg_scale"`
+	// of the first picture; each has the next (modules/processing.py, all_seeds)
+	Seed      int64             `json:"seed"`
+	Sampler   string            `json:"sampler_name,omitempty"`
+	Scheduler string            `json:"scheduler,omitempty"`
+	Denoising float64           `json:"denoising_strength,omitempty"`
+	TaskID    string            `json:"force_task_id"`
+	Settings  map[string]string `json:"override_settings,omitempty"`
 
 	*hires     // of txt2img; nil: the picture is drawn at once
 	*reference // of img2img; nil: txt2img
@@ -65,14 +66,16 @@ const (
 
 // request returns where to send a request for r, and its body. mask is r.Mask in black and white, nil without one;
 // taskID is that by which interrupt finds the task.
-func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderReference, taskID string) (path string, body *upstream.Body, err error) {
+func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderReference,
+	taskID string) (path string, body *upstream.Body, err error) {
 	size, err := p.canvas.Size(r)
 	if err != nil {
 		return "", nil, err
 	}
 	c := p.config
-	q := parameters{Prompt: r.Prompt, NegativePrompt: c.NegativePrompt, Width: size.Width, Height: size.Height, BatchSize: r.N, Batches: 1,
-		Steps: c.Steps.Of(r.Quality), Guidance: c.Guidance, Seed: randomSeed, Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
+	q := parameters{Prompt: r.Prompt, NegativePrompt: c.NegativePrompt, Width: size.Width, Height: size.Height,
+		BatchSize: r.N, Batches: 1, Steps: c.Steps.Of(r.Quality), Guidance: c.Guidance, Seed: randomSeed,
+		Sampler: c.Sampler, Scheduler: c.Scheduler, TaskID: taskID}
 	if r.Options.Seed != nil {
 		q.Seed = *r.Options.Seed
 	}
@@ -108,5 +111,6 @@ func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderRe
 func (q *parameters) enlarge(c Config, full, first imagegen.Size) {
 	q.Width, q.Height = first.Width, first.Height
 	q.Denoising = c.HiresDenoising
-	q.hires = &hires{Enable: true, Width: full.Width, Height: full.Height, Upscaler: c.Upscaler, Modules: []string{"Use same choices"}}
+	q.hires = &hires{Enable: true, Width: full.Width, Height: full.Height, Upscaler: c.Upscaler,
+		Modules: []string{"Use same choices"}}
 }

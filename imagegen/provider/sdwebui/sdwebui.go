@@ -3,6 +3,7 @@ package sdwebui
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -45,15 +46,27 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 			return err
 		}
 		defer response.Body.Close()
-		_, err = upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
-			return s.Path != "images[]" || yield(upstream.Base64(s)), nil
-		})
-		return err
+		found := upstream.Found{N: r.N, Yield: yield}
+		wanted, err := upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
+			func(s upstream.String) (wanted bool, err error) {
+				if s.Path != "images[]" {
+					return true, nil
+				}
+				return found.Take(s)
+			})
+		if err != nil || !wanted {
+			return err
+		}
+		if found.None() {
+			return upstream.Imageless(response.Body, "images holds none")
+		}
+		return found.Fetch(ctx, p.client)
 	})
 }
 
 // draw waits for its turn and returns the answer, which comes when everything is drawn. If ctx ends meanwhile, it
-// interrupts the web UI before it ends its turn.
+// interrupts the web UI before it ends its turn. The web UI does not tell how long it has drawn, so the time of the
+// request counts.
 func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.Response, error) {
 	taskID := "imagegend-" + rand.Text()
 	mask, err := upstream.WhiteMask(ctx, r.Mask)
@@ -70,9 +83,13 @@ func (p *Provider) draw(ctx context.Context, r imagegen.ProviderRequest) (*http.
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	began := time.Now()
 	response, err := p.client.Do(ctx, http.MethodPost, path, body)
 	if err != nil && ctx.Err() != nil {
 		p.interrupt(ctx, taskID)
+	}
+	if _, answered := errors.AsType[*upstream.StatusError](err); err == nil || answered || ctx.Err() != nil {
+		upstream.Report(r, imagegen.UpstreamUsage{Time: time.Since(began)})
 	}
 	return response, err
 }

@@ -4,67 +4,45 @@ import (
 	"context"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
 // answer is one answer of the API, which is read while it arrives.
 type answer struct {
 	*Provider
-	n      int // how many images were asked for; a surplus is ignored
-	yield  upstream.Yield
-	inline [][]int        // the places of images that were inline
-	links  upstream.Named // images that came as addresses
-	said   []string       // what stands at the paths in Config.Errors
+	upstream.Found
+	request imagegen.ProviderRequest
+	said    []string // what stands at the paths in Config.Errors
+	used    imagegen.UpstreamUsage
 }
 
-// read yields the images that the answer holds, then those that it names. It returns nil if no more
+// decode yields the images that the answer holds, then those that it names. It returns nil if no more
 // are wanted.
-func (a *answer) read(ctx context.Context, body io.Reader) error {
-	if wanted, err := upstream.Each(ctx, upstream.Strings(body), a.take); err != nil || !wanted {
+func (a *answer) decode(ctx context.Context, body io.Reader) error {
+	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	upstream.Report(a.request, a.used)
+	if err != nil || !wanted {
 		return err
 	}
-	if len(a.links) > 0 {
-		return a.links.Fetch(ctx, a.client, a.inline, a.n-len(a.inline), a.yield)
+	if a.None() {
+		return a.config.nothing(body, a.said)
 	}
-	if len(a.inline) > 0 {
-		return nil
-	}
-	return a.config.nothing(a.said)
+	return a.Fetch(ctx, a.client)
 }
 
-// take looks at one string of the answer.
-func (a *answer) take(s upstream.String) (wanted bool, err error) {
+// takeValue looks at one string or number of the answer.
+func (a *answer) takeValue(s upstream.String) (wanted bool, err error) {
 	switch {
+	case s.Literal != "":
+		a.used = a.used.Plus(a.config.Usage.of(s.Path, s.Literal))
 	case slices.Contains(a.config.Images, s.Path):
-		return a.image(s)
+		return a.Take(s)
 	case slices.Contains(a.config.Errors, s.Path):
-		text, err := s.Text()
+		text, err := s.Message()
 		a.said = append(a.said, text)
 		return true, err
 	}
 	return true, nil
-}
-
-// image distinguishes an address from an inline image by how the string begins. An address is only noted: another field
-// may still bring the same image inline.
-func (a *answer) image(s upstream.String) (wanted bool, err error) {
-	if len(a.inline) == a.n {
-		return true, nil
-	}
-	begin := s.Begin(len("https:"))
-	if begin == "" {
-		return true, nil // some send "" beside the other way; a broken answer is found broken by the next step
-	}
-	if strings.HasPrefix(begin, "http:") || strings.HasPrefix(begin, "https:") {
-		if len(a.links) == a.n {
-			return true, nil
-		}
-		text, err := s.Text()
-		a.links.Add(s.Places, text)
-		return true, err
-	}
-	a.inline = append(a.inline, slices.Clone(s.Places))
-	return a.yield(upstream.Base64(s)), nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
@@ -19,7 +20,7 @@ const defaultName = "http"
 // Config describes an API. BaseURL, Path, Input, Images and one of Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
-	APIKey imagegen.Secret `yaml:"key"`
+	APIKey imagegen.Secret
 
 	// KeyHeader is the header in which the key is sent, behind KeyPrefix. If only KeyPrefix is set, KeyHeader is
 	// Authorization. If both are "", the key is sent as a bearer token in Authorization.
@@ -39,9 +40,14 @@ type Config struct {
 	// Path is where images are asked for, by POST. EditPath is used instead for requests with references. "": Path.
 	Path, EditPath string
 
-	// Input is what is sent, with the placeholders that the package documentation lists. EditInput is used instead
-	// for requests with references. nil: Input.
-	Input, EditInput map[string]any
+	// Template is the model and what it is sent.
+	provider.Template
+
+	// EditInput is sent instead of Input with requests that have references. nil: Input.
+	EditInput map[string]any
+
+	// RatioNames are what {{ratio}} stands for, if the API has its own names.
+	RatioNames map[imagegen.Ratio]string
 
 	// Form says which requests are sent as multipart forms instead of JSON. Each name in Input then becomes a field,
 	// and a list becomes several fields of that name; references and masks are files, and must be the whole value of a
@@ -55,40 +61,22 @@ type Config struct {
 	// that takes only their addresses.
 	Upload Upload
 
-	// Sizes lists all sizes that the model makes, if it does not take every size that SizeRules allow. If there are
-	// several, Input must contain what tells them apart: {{width}} and {{height}}, {{size}}, {{ratio}} or {{tier}}.
-	Sizes []imagegen.Size
-
-	// SizeRules say which sizes the model takes, if Sizes is nil.
-	SizeRules imagegen.SizeRules
-
-	// TierNames are what {{tier}} stands for, and RatioNames what {{ratio}} stands for, if the API has its own names.
-	TierNames  map[imagegen.Tier]string
-	RatioNames map[imagegen.Ratio]string
-
-	// FormatNames are the formats that the model makes, and what the API calls each, such as jpg for jpeg. They are
-	// required if the input has {{format}}, and not permitted otherwise.
-	FormatNames map[imagegen.Format]string
-
-	// MaxReferences is the most reference images. 0: none.
-	MaxReferences int `zero:"0"`
-
-	// MaxPerCall is the most images that one call makes, up to 4; for more, several calls run at once. 0: 1.
-	MaxPerCall int
-
-	// MaxPrompt is the most characters of a prompt. 0: 32,000.
-	MaxPrompt int
+	// Orientation says that the API turns references upright as their EXIF data say. Otherwise it gets upright copies.
+	Orientation bool
 
 	// Images are the paths of images in an answer, such as data[].b64_json: names joined by
 	// dots, and [] behind the name of a list.
 	Images []string
 
-	// Errors are the paths, written likewise, of texts and codes that tell what went wrong, such as error.message.
+	// Errors are the paths, written likewise, of texts and codes that say what went wrong, such as error.message.
 	Errors []string
 
 	// Refusals are words by which a text at one of the paths in Errors is known to come from
 	// moderation. Case does not matter.
 	Refusals []string
+
+	// Usage says where an answer has numbers of what the work has used.
+	Usage Usage
 
 	// Statuses say what a status from 300 to 599 means, if it is not what the package documentation says.
 	Statuses map[int]imagegen.Class
@@ -139,7 +127,7 @@ func New(c Config) (*Provider, error) {
 	if c.KeyHeader == "" && c.KeyPrefix != "" {
 		c.KeyHeader = "Authorization"
 	}
-	if err := c.check(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	p := &Provider{config: c}
@@ -147,8 +135,8 @@ func New(c Config) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
-	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader, KeyPrefix: c.KeyPrefix,
-		Header: c.header(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify})
+	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
+		KeyPrefix: c.KeyPrefix, Header: c.header(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -160,7 +148,8 @@ func New(c Config) (*Provider, error) {
 // EditInput, plain need not have a place for references.
 func (p *Provider) fillers() (err error) {
 	c := p.config
-	m := template.Model{Input: c.Input, TierNames: c.TierNames, RatioNames: c.RatioNames, FormatNames: c.FormatNames, MaxPerCall: c.MaxPerCall, Can: c.capabilities()}
+	m := template.ModelOf(c.Template)
+	m.RatioNames, m.Can.Orientation = c.RatioNames, c.Orientation
 	if c.EditInput == nil {
 		p.plain, err = template.New(m)
 		p.edit = p.plain
@@ -177,8 +166,8 @@ func (p *Provider) fillers() (err error) {
 	return nil
 }
 
-// checkForm refuses an input in which a file would be deep within the value of a form's field. That value is JSON, which
-// can hold no file: the reference would be dropped.
+// checkForm refuses an input in which a file would be deep within the value of a form's field. That value is JSON,
+// which can hold no file: the reference would be dropped.
 func (c Config) checkForm() error {
 	if c.Form == FormNever || c.Upload.Path != "" {
 		return nil
@@ -208,21 +197,18 @@ func tooDeep(value any) bool {
 	})
 }
 
-// capabilities are those by the configuration alone, without the options that inputs have a place for.
-func (c Config) capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{Sizes: c.Sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences, MaxPrompt: c.MaxPrompt}
-}
-
 // declared are the capabilities with the options for which both inputs have a place, the one with references and the
 // one without; a mask needs a place only in the former.
 func (p *Provider) declared() imagegen.Capabilities {
 	can, plain := p.edit.Can, p.plain.Can
-	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool { return !slices.Contains(plain.Formats, f) })
+	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool {
+		return !slices.Contains(plain.Formats, f)
+	})
 	can.Transparent, can.MaxSeed = can.Transparent && plain.Transparent, min(can.MaxSeed, plain.MaxSeed)
 	return can
 }
 
-func (c Config) check() error {
+func (c Config) validate() error {
 	switch {
 	case !strings.HasPrefix(c.Path, "/") || !strings.HasPrefix(c.EditPath, "/"):
 		return fmt.Errorf("the option Path is %q and EditPath %q; want such as /images/generations", c.Path, c.EditPath)
@@ -247,15 +233,17 @@ func (c Config) check() error {
 			return fmt.Errorf("the option Statuses holds %d; it can be from 300 to 599", status)
 		}
 	}
-	return cmp.Or(c.Upload.check(), c.checkHeaders())
+	return cmp.Or(c.Upload.validateUpload(), c.checkHeaders())
 }
 
-// answerPath matches what Config.Images describes. Other notations, such as data[0].url or $.data[*].url, would match nothing in
-// any answer, and each call would be paid for in vain.
+// answerPath matches what Config.Images describes. Other notations, such as data[0].url or $.data[*].url, would match
+// nothing in any answer, and each call would be paid for in vain.
 var answerPath = regexp.MustCompile(`^(\[\]|[^.$*\[\]][^.*\[\]]*)(\[\]|\.[^.*\[\]]+)*$`)
 
 func (c Config) checkPaths() error {
-	for option, paths := range map[string][]string{"Images": c.Images, "Errors": c.Errors, "Upload": {cmp.Or(c.Upload.Address, "url")}} {
+	for option, paths := range map[string][]string{"Images": c.Images, "Errors": c.Errors,
+		"Upload": {cmp.Or(c.Upload.Address, "url")},
+		"Usage":  c.Usage.paths()} {
 		for _, p := range paths {
 			if !answerPath.MatchString(p) {
 				return fmt.Errorf("the option %s holds the path %q; join names by dots, and write [] behind the name of a list, as in data[].b64_json", option, p)
@@ -266,17 +254,19 @@ func (c Config) checkPaths() error {
 }
 
 // own are the headers that Headers must not have, because the provider or net/http sets them.
-var own = []string{"Authorization", "Content-Type", "Content-Length", "Host", "User-Agent", "Connection", "Transfer-Encoding", "Accept-Encoding"}
+var own = []string{"Authorization", "Content-Type", "Content-Length", "Host", "User-Agent", "Connection",
+	"Transfer-Encoding", "Accept-Encoding"}
 
 func (c Config) checkHeaders() error {
 	for name, value := range c.Headers {
 		if !upstream.IsHeaderName(name) {
-			return fmt.Errorf("the option Headers holds %q, which is no name of a header", name)
+			return fmt.Errorf("the option Headers holds %q, which is not a name of a header", name)
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
 			return fmt.Errorf("the option Headers has a value for %s that no header can have", name)
 		}
-		if canonical := http.CanonicalHeaderKey(name); slices.Contains(own, canonical) || strings.EqualFold(name, c.KeyHeader) {
+		if canonical := http.CanonicalHeaderKey(name); slices.Contains(own, canonical) ||
+			strings.EqualFold(name, c.KeyHeader) {
 			return fmt.Errorf("the option Headers holds %s, which the provider sets itself", canonical)
 		}
 	}

@@ -5,17 +5,19 @@
 //		APIKey:  key,
 //		BaseURL: "https://api.example.com/v1",
 //		Path:    "/images/generations",
-//		Input: map[string]any{
-//			"model":  "fox-1",
-//			"prompt": "{{prompt}}",
-//			"width":  "{{width}}",
-//			"height": "{{height}}",
-//			"image":  "{{references}}",
+//		Template: provider.Template{
+//			Input: map[string]any{
+//				"model":  "fox-1",
+//				"prompt": "{{prompt}}",
+//				"width":  "{{width}}",
+//				"height": "{{height}}",
+//				"image":  "{{references}}",
+//			},
+//			MaxReferences: 4,
+//			SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
 //		},
-//		MaxReferences: 4,
-//		SizeRules:     imagegen.SizeRules{Step: 16, MinEdge: 256, MaxEdge: 2048, MaxPixels: 2048 * 2048, MaxAspect: 4},
-//		Images:        []string{"data[].b64_json"},
-//		Errors:        []string{"error.message"},
+//		Images: []string{"data[].b64_json"},
+//		Errors: []string{"error.message"},
 //	})
 //
 // The placeholders are those of package replicate.
@@ -33,6 +35,8 @@
 // URL, or the address of an image. Addresses are fetched when the answer has been read, without the key. If one
 // element of a list has an image in both ways, its address is not fetched; of nested lists, the innermost counts that
 // both ways stand in.
+//
+// Numbers at the paths in Usage say what the work has used. One that is missing or makes no sense costs no image.
 //
 // A status other than 2xx means what Statuses says. A status that is not in it means: imagegen.ClassRateLimited for
 // 429; ClassUnusable, since an operator must act, for 401, 402, 403, 404, 405 and 410; ClassInvalid for 400, 409,

@@ -3,7 +3,7 @@ package webapi
 import (
 	"bytes"
 	"errors"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -20,7 +20,7 @@ func (c Config) classify(f upstream.Failure) *imagegen.ProviderError {
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}
 	}
-	if c.refused(c.told(f.Body)) {
+	if c.refused(c.errorTexts(f.Body)) {
 		e.Class, e.RetryAfter = imagegen.ClassRefused, 0
 	}
 	if e.Class == imagegen.ClassRefused {
@@ -29,8 +29,8 @@ func (c Config) classify(f upstream.Failure) *imagegen.ProviderError {
 	return e
 }
 
-// told returns the texts at the paths in Errors. If the body is no JSON or is cut, it returns those before that.
-func (c Config) told(body []byte) (said []string) {
+// errorTexts returns the texts at the paths in Errors. If the body is not JSON or is cut, it returns those before that.
+func (c Config) errorTexts(body []byte) (said []string) {
 	for s, err := range upstream.Strings(bytes.NewReader(body)) {
 		if err != nil {
 			break
@@ -38,7 +38,7 @@ func (c Config) told(body []byte) (said []string) {
 		if !slices.Contains(c.Errors, s.Path) {
 			continue
 		}
-		text, err := s.Text()
+		text, err := s.Message()
 		if err != nil {
 			break
 		}
@@ -50,13 +50,15 @@ func (c Config) told(body []byte) (said []string) {
 // refused reports whether one of the texts contains one of the words in Refusals.
 func (c Config) refused(said []string) bool {
 	text := strings.ToLower(strings.Join(said, "\n"))
-	return slices.ContainsFunc(c.Refusals, func(word string) bool { return strings.Contains(text, strings.ToLower(word)) })
+	return slices.ContainsFunc(c.Refusals, func(word string) bool {
+		return strings.Contains(text, strings.ToLower(word))
+	})
 }
 
 // nothing is the error of an answer 2xx without an image. said are the texts at the paths in Errors.
-func (c Config) nothing(said []string) error {
-	e := &imagegen.ProviderError{Class: c.Imageless, Message: "the upstream answered without an image",
-		Err: fmt.Errorf("none stands at %s", strings.Join(c.Images, ", "))}
+func (c Config) nothing(body io.Reader, said []string) error {
+	e := upstream.Imageless(body, "none stands at "+strings.Join(c.Images, ", "))
+	e.Class = c.Imageless
 	if strings.TrimSpace(strings.Join(said, "")) != "" {
 		e.Class, e.Message = imagegen.ClassUnknown, "the upstream answered with an error"
 		e.Err = errors.New(upstream.Excerpt([]byte("it said: " + strings.Join(said, "; "))))

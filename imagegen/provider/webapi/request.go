@@ -59,7 +59,7 @@ func (f files) form(input map[string]any) (*upstream.Body, error) {
 	var form upstream.Form
 	for _, name := range slices.Sorted(maps.Keys(input)) {
 		for _, value := range elements(input[name]) {
-			if err := f.add(&form, name, value); err != nil {
+			if err := f.addFile(&form, name, value); err != nil {
 				return nil, err
 			}
 		}
@@ -81,9 +81,9 @@ func elements(v any) []any {
 	return []any{v}
 }
 
-// add adds a field. A mark becomes a file, any other text is written as it is, and any other value as JSON: so
+// addFile adds a field. A mark becomes a file, any other text is written as it is, and any other value as JSON: so
 // numbers and truth values look as they usually do in forms.
-func (f files) add(form *upstream.Form, name string, value any) error {
+func (f files) addFile(form *upstream.Form, name string, value any) error {
 	text, ok := value.(string)
 	if file, isFile := f[text]; ok && isFile {
 		form.File(name, file)
@@ -92,7 +92,8 @@ func (f files) add(form *upstream.Form, name string, value any) error {
 	if !ok {
 		raw, err := json.Marshal(value)
 		if err != nil {
-			return &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: fmt.Sprintf("field %s could not be encoded", name), Err: err}
+			return &imagegen.ProviderError{Class: imagegen.ClassInvalid,
+				Message: fmt.Sprintf("field %s could not be encoded", name), Err: err}
 		}
 		text = string(raw)
 	}

@@ -23,7 +23,7 @@ type Upload struct {
 	Address string
 }
 
-func (u Upload) check() error {
+func (u Upload) validateUpload() error {
 	switch {
 	case (u.Path == "") != (u.Address == ""), u.Path == "" && u.Field != "":
 		return errors.New("the option Upload needs a Path and an Address")
@@ -56,12 +56,14 @@ func (p *Provider) uploadAll(ctx context.Context, r *imagegen.ProviderRequest) (
 
 // upload stores references one after the other, and returns links to them. An error that would be of ClassUnknown
 // becomes one of ClassUnavailable: no image was asked for yet, so none can have been made or charged.
-func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderReference) ([]imagegen.ProviderReference, error) {
+func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderReference) ([]imagegen.ProviderReference,
+	error) {
 	links := make([]imagegen.ProviderReference, len(references))
 	for i, r := range references {
 		at, err := p.uploadOne(ctx, r)
 		if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
-			return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be stored at the upstream", Err: err}
+			return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable,
+				Message: "a reference image could not be stored at the upstream", Err: err}
 		}
 		if err != nil {
 			return nil, err
@@ -82,14 +84,15 @@ func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) 
 	}
 	defer response.Body.Close()
 	var at string
-	missing, err := upstream.Each(ctx, upstream.Strings(response.Body), func(s upstream.String) (wanted bool, err error) {
-		if s.Path == p.config.Upload.Address {
-			at, err = s.Text()
-		}
-		return at == "", err
-	})
+	missing, err := upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
+		func(s upstream.String) (wanted bool, err error) {
+			if s.Path == p.config.Upload.Address {
+				at, err = s.Text()
+			}
+			return at == "", err
+		})
 	if missing {
-		err = upstream.Broken(ctx, errors.New("it names no address"))
+		err = upstream.Imageless(response.Body, "it names no address of the reference")
 	}
 	return link(at), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 
@@ -57,13 +58,8 @@ func (p *Provider) call(ctx context.Context, _ int, r imagegen.ProviderRequest, 
 	if err != nil {
 		return err
 	}
-	response, err := p.client.Do(ctx, http.MethodPost, path, body)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	a := answer{Provider: p, n: r.N, yield: yield}
-	return a.read(ctx, response.Body)
+	a := answer{Provider: p, Found: upstream.Found{N: r.N, Yield: yield}, request: r}
+	return p.client.Read(ctx, http.MethodPost, path, body, func(in io.Reader) error { return a.decode(ctx, in) })
 }
 
 // Probe reads the configured path, and reports whether the API answers and accepts the key. Without a path it reads
@@ -79,7 +75,8 @@ func (p *Provider) Probe(ctx context.Context) error {
 	if err == nil {
 		response.Body.Close()
 	}
-	if e, answered := errors.AsType[*upstream.StatusError](err); err == nil || answered && e.Status != http.StatusUnauthorized {
+	if e, answered := errors.AsType[*upstream.StatusError](err); err == nil || answered &&
+		e.Status != http.StatusUnauthorized {
 		return fmt.Errorf("%s: %w; nothing to ask for is configured", p.config.Name, provider.ErrUnconfirmed)
 	}
 	return fmt.Errorf("%s: %w", p.config.Name, err)

@@ -52,7 +52,9 @@ func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a
 // act runs a change in one transaction with its row in the audit trail. f changes the maps only when it can no longer
 // fail: what it changes is not undone.
 func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change, error)) error {
-	return trail.ActIn(ctx, s.books.Read().Wall, act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) { return f() })
+	return trail.ActIn(ctx, s.books.Now(), act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) {
+		return f()
+	})
 }
 
 // CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier and
@@ -62,7 +64,7 @@ func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 		return err
 	}
 	return s.act(ctx, account.ActUserCreate, func() (trail.Change, error) {
-		former, err := s.named(u.Name)
+		former, err := s.userByName(u.Name)
 		if err == nil && former.ID == u.ID {
 			return trail.Change{}, nil
 		}
@@ -74,8 +76,8 @@ func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	})
 }
 
-// named finds a user by name. imagegen.ErrNotFound.
-func (s *store) named(name string) (imagegen.User, error) {
+// userByName finds a user by name. imagegen.ErrNotFound.
+func (s *store) userByName(name string) (imagegen.User, error) {
 	for _, u := range s.users {
 		if u.Name == name {
 			return u, nil
@@ -86,20 +88,22 @@ func (s *store) named(name string) (imagegen.User, error) {
 
 // User implements [imagegen.AccountStore].
 func (s *store) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
-	err = s.read(ctx, func() (err error) { u, err = found(s.users, id); return err })
+	err = s.view(ctx, func() (err error) { u, err = found(s.users, id); return err })
 	return u, err
 }
 
 // UserByName implements [imagegen.AccountStore].
 func (s *store) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
-	err = s.read(ctx, func() (err error) { u, err = s.named(name); return err })
+	err = s.view(ctx, func() (err error) { u, err = s.userByName(name); return err })
 	return u, err
 }
 
 // Users implements [imagegen.AccountStore].
 func (s *store) Users(ctx context.Context) (us []imagegen.User, err error) {
-	err = s.read(ctx, func() error {
-		us = matching(s.users, func(imagegen.User) bool { return true }, func(a, b imagegen.User) int { return cmp.Compare(a.Name, b.Name) })
+	err = s.view(ctx, func() error {
+		us = matching(s.users, func(imagegen.User) bool { return true }, func(a, b imagegen.User) int {
+			return cmp.Compare(a.Name, b.Name)
+		})
 		return nil
 	})
 	return us, err
@@ -152,7 +156,8 @@ func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 
 // changeUser changes a user in one transaction with the row in the audit trail. A change
 // that changes nothing leaves no row.
-func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID,
+	change func(*imagegen.User)) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]
 		if !there {
@@ -191,13 +196,13 @@ func (s *store) hashed(hash [32]byte) (imagegen.Key, error) { return found(s.key
 
 // KeyByHash implements [imagegen.AccountStore].
 func (s *store) KeyByHash(ctx context.Context, hash [32]byte) (k imagegen.Key, err error) {
-	err = s.read(ctx, func() (err error) { k, err = s.hashed(hash); return err })
+	err = s.view(ctx, func() (err error) { k, err = s.hashed(hash); return err })
 	return k, err
 }
 
 // Keys implements [imagegen.AccountStore].
 func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key, err error) {
-	err = s.read(ctx, func() error {
+	err = s.view(ctx, func() error {
 		ks = matching(s.keys, func(k imagegen.Key) bool { return k.User == u },
 			func(a, b imagegen.Key) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		return nil
@@ -222,8 +227,9 @@ func (s *store) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen.
 	return s.changeKey(ctx, account.ActKeyLimit, id, trail.KeyLimited, func(k *imagegen.Key) { k.Limits = l })
 }
 
-// changeKey is changeUser for a key, which it returns. told makes the row in the audit trail.
-func (s *store) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID, told func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
+// changeKey is changeUser for a key, which it returns. acted makes the row in the audit trail.
+func (s *store) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID,
+	acted func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
 	err = s.act(ctx, act, func() (trail.Change, error) {
 		from, err := found(s.keys, id)
 		if k = from; err != nil {
@@ -233,7 +239,7 @@ func (s *store) changeKey(ctx context.Context, act account.Act, id imagegen.KeyI
 			return trail.Change{}, nil
 		}
 		s.keys[id] = k
-		return told(from, k), nil
+		return acted(from, k), nil
 	})
 	return k, err
 }

@@ -11,9 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-	"github.com/matryer/is"
 )
 
 const user = imagegen.UserID("alice")
@@ -29,16 +30,19 @@ func published(t *testing.T, n int) (db *memory.DB, keys []imagegen.ImageKey) {
 	is.NoErr(err)
 	for i := range n {
 		r := imagegen.Record{
-			Intent:   imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", i)), User: user, N: 1, Price: 1, CreatedAt: time.Now()},
+			Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", i)), User: user, N: 1,
+				Price: 1, CreatedAt: time.Now()},
 			Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 		}
 		r, err := db.CreateCharged(t.Context(), r, time.Minute)
 		is.NoErr(err)
-		image := imagegen.StoredImage{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", i, 0)), Attempt: 1, MediaType: "image/png",
-			Width: 1, Height: 1, Size: int64(len(imageBytes)), SHA256: sha256.Sum256([]byte(imageBytes)), CreatedAt: time.Now()}
+		image := imagegen.StoredImage{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", i, 0)), Attempt: 1,
+			MediaType: "image/png", Width: 1, Height: 1, Size: int64(len(imageBytes)),
+			SHA256: sha256.Sum256([]byte(imageBytes)), CreatedAt: time.Now()}
 		keys = append(keys, r.ImageKey(image))
 		is.NoErr(db.PutImage(t.Context(), keys[i], strings.NewReader(imageBytes)))
-		_, err = db.FinishSettled(t.Context(), r.Fence(), imagegen.Outcome{Images: []imagegen.StoredImage{image}, At: time.Now()})
+		_, err = db.FinishSettled(t.Context(), r.Fence(), imagegen.OutcomeChange{Images: []imagegen.StoredImage{image},
+			At: time.Now()})
 		is.NoErr(err)
 	}
 	return db, keys
@@ -50,7 +54,8 @@ func TestAuditCounts(t *testing.T) {
 	r, err := db.Audit(t.Context())
 	is.NoErr(err)
 	is.True(r.Clean())
-	is.Equal(cmp.Diff(imagegen.AuditReport{Entries: 7, Accounts: 1, Lots: 1, Charges: 3, Generations: 3, Images: 3, TrailRows: 1}, r, cmpopts.EquateEmpty()), "")
+	is.Equal(cmp.Diff(imagegen.AuditReport{Entries: 7, Accounts: 1, Lots: 1, Charges: 3, Generations: 3, Images: 3,
+		TrailRows: 1}, r, cmpopts.EquateEmpty()), "")
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -59,7 +64,8 @@ func TestAuditCounts(t *testing.T) {
 }
 
 func TestAuditFindsImages(t *testing.T) {
-	for name, other := range map[string]string{"another length": "bytes", "another content": strings.ToUpper(imageBytes), "none": ""} {
+	for name, other := range map[string]string{"another length": "bytes",
+		"another content": strings.ToUpper(imageBytes), "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			db, keys := published(t, 2)

@@ -10,3 +10,12 @@ import (
 func TestFlow(t *testing.T) {
 	imagegentest.Flow(t, func(*testing.T) imagegentest.Storage { return memory.New(nil) })
 }
+
+// No file stays behind when its work has ended.
+func TestTidy(t *testing.T) {
+	imagegentest.Tidy(t, func(t *testing.T) imagegentest.Tidied { return memory.New(nil) })
+}
+
+func TestTotals(t *testing.T) {
+	imagegentest.Totals(t, func(*testing.T) imagegentest.Storage { return memory.New(nil) })
+}

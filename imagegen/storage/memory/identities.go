@@ -52,13 +52,14 @@ func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) err
 
 // Identity implements [account.LoginStore].
 func (s *identities) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
-	err = s.read(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
+	err = s.view(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
 	return i, err
 }
 
 // UserIdentity implements [account.LoginStore].
-func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID, issuer string) (i account.Identity, err error) {
-	err = s.read(ctx, func() error {
+func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID,
+	issuer string) (i account.Identity, err error) {
+	err = s.view(ctx, func() error {
 		who, err := found(s.ofUsers, member{u, issuer})
 		if err == nil {
 			i, err = found(s.identities, who)

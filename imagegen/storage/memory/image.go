@@ -59,7 +59,8 @@ func (s *images) OpenImage(_ context.Context, k imagegen.ImageKey) (io.ReadSeekC
 }
 
 // RemoveImages implements [imagegen.ImageStore].
-func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, number int, keep ...imagegen.ImageID) error {
+func (s *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, number int,
+	keep ...imagegen.ImageID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
@@ -85,8 +86,20 @@ func (s *images) bytes(k imagegen.ImageKey) ([]byte, bool) {
 	return b, ok
 }
 
-// check compares an image with its record, and reports one violation at most.
-func (s *images) check(k imagegen.ImageKey, i imagegen.StoredImage, report func(imagegen.Violation)) {
+// Images lists the images and thumbnails that are stored, in no order.
+func (s *images) Images() (all []imagegen.ImageKey) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for a, stored := range s.attempts {
+		for id := range stored {
+			all = append(all, imagegen.ImageKey{Generation: a.generation, Attempt: a.number, Image: id})
+		}
+	}
+	return all
+}
+
+// auditImage compares an image with its record, and reports one violation at most.
+func (s *images) auditImage(k imagegen.ImageKey, i imagegen.StoredImage, report func(imagegen.Violation)) {
 	b, ok := s.bytes(k)
 	violation := imagegen.Violation{Rule: "image bytes", Subject: string(k.Image)}
 	switch {

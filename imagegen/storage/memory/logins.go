@@ -21,12 +21,13 @@ type logins struct {
 }
 
 func newLogins(s *store) *logins {
-	return &logins{s, make(map[imagegen.UserID]account.Login), make(map[[32]byte]account.SignIn), make(map[[32]byte]account.Invitation)}
+	return &logins{s, make(map[imagegen.UserID]account.Login), make(map[[32]byte]account.SignIn),
+		make(map[[32]byte]account.Invitation)}
 }
 
 // Login implements [account.LoginStore].
 func (l *logins) Login(ctx context.Context, u imagegen.UserID) (login account.Login, err error) {
-	err = l.read(ctx, func() (err error) { login, err = found(l.logins, u); return err })
+	err = l.view(ctx, func() (err error) { login, err = found(l.logins, u); return err })
 	return login, err
 }
 
@@ -38,7 +39,7 @@ func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 	return l.act(ctx, account.ActUserPassword, func() (trail.Change, error) {
 		from, there := l.logins[to.User]
 		if !there || from.Password != to.Password {
-			l.end(l.of(to.User))
+			l.removeSignIns(l.signInsOf(to.User))
 		}
 		l.logins[to.User] = to
 		return trail.LoginSet(from, to), nil
@@ -48,7 +49,7 @@ func (l *logins) SetLogin(ctx context.Context, to account.Login) error {
 // Operators implements [account.LoginStore]. It counts users whom the store does not know, since an embedder may have
 // users of its own.
 func (l *logins) Operators(ctx context.Context) (n int, err error) {
-	err = l.read(ctx, func() error {
+	err = l.view(ctx, func() error {
 		for u, login := range l.logins {
 			if login.Role == account.RoleOperator && login.Password != "" && l.users[u].DisabledAt.IsZero() {
 				n++
@@ -76,18 +77,18 @@ func (l *logins) CreateSignIn(ctx context.Context, s account.SignIn) error {
 
 // SignIn implements [account.LoginStore].
 func (l *logins) SignIn(ctx context.Context, hash [32]byte) (s account.SignIn, err error) {
-	err = l.read(ctx, func() (err error) { s, err = found(l.signIns, hash); return err })
+	err = l.view(ctx, func() (err error) { s, err = found(l.signIns, hash); return err })
 	return s, err
 }
 
-// of lists the user's sign-ins, oldest first.
-func (l *logins) of(u imagegen.UserID) []account.SignIn {
+// signInsOf lists the user's sign-ins, oldest first.
+func (l *logins) signInsOf(u imagegen.UserID) []account.SignIn {
 	return matching(l.signIns, func(s account.SignIn) bool { return s.User == u },
 		func(a, b account.SignIn) int { return a.CreatedAt.Compare(b.CreatedAt) })
 }
 
-// end removes sign-ins.
-func (l *logins) end(all []account.SignIn) {
+// removeSignIns removes sign-ins.
+func (l *logins) removeSignIns(all []account.SignIn) {
 	for _, s := range all {
 		delete(l.signIns, s.Hash)
 	}
@@ -95,14 +96,16 @@ func (l *logins) end(all []account.SignIn) {
 
 // SignIns implements [account.LoginStore].
 func (l *logins) SignIns(ctx context.Context, u imagegen.UserID) (all []account.SignIn, err error) {
-	err = l.read(ctx, func() error { all = l.of(u); return nil })
+	err = l.view(ctx, func() error { all = l.signInsOf(u); return nil })
 	return all, err
 }
 
-// TouchSignIn implements [account.LoginStore]. It never sets an earlier time.
+// TouchSignIn implements [account.LoginStore]. It sets an earlier time only in the place of one that nothing can have
+// now.
 func (l *logins) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	latest := l.books.Read().Latest()
 	return l.rows.Update(ctx, func(ledger.Tx) error {
-		if s, there := l.signIns[hash]; there && at.After(s.SeenAt) {
+		if s, there := l.signIns[hash]; there && (at.After(s.SeenAt) || s.SeenAt.After(latest)) {
 			s.SeenAt = at
 			l.signIns[hash] = s
 		}
@@ -126,17 +129,20 @@ func (l *logins) ConfirmSignIn(ctx context.Context, hash [32]byte, at time.Time)
 // EndSignIns implements [account.LoginStore]. It ignores hashes of another user's sign-ins.
 func (l *logins) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[32]byte) error {
 	return l.act(ctx, account.ActSignOut, func() (trail.Change, error) {
-		end := slices.DeleteFunc(l.of(u), func(s account.SignIn) bool { return len(hashes) > 0 && !slices.Contains(hashes, s.Hash) })
-		l.end(end)
+		end := slices.DeleteFunc(l.signInsOf(u), func(s account.SignIn) bool {
+			return len(hashes) > 0 && !slices.Contains(hashes, s.Hash)
+		})
+		l.removeSignIns(end)
 		return trail.SignedOut(u, len(end)), nil
 	})
 }
 
-// EndSignInsBefore implements [account.LoginStore].
-func (l *logins) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
+// EndSignInsAged implements [account.LoginStore].
+func (l *logins) EndSignInsAged(ctx context.Context, idle, whole time.Duration) error {
+	at := l.books.Read()
 	return l.rows.Update(ctx, func(ledger.Tx) error {
 		for hash, s := range l.signIns {
-			if s.SeenAt.Before(seen) || s.CreatedAt.Before(created) {
+			if at.Age(s.SeenAt) >= idle || at.Age(s.CreatedAt) >= whole {
 				delete(l.signIns, hash)
 			}
 		}
@@ -171,7 +177,7 @@ func (l *logins) live(hash [32]byte, now time.Time) (account.Invitation, error) 
 
 // Invitation implements [account.LoginStore].
 func (l *logins) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
-	err = l.read(ctx, func() (err error) { i, err = l.live(hash, now); return err })
+	err = l.view(ctx, func() (err error) { i, err = l.live(hash, now); return err })
 	return i, err
 }
 

@@ -47,6 +47,7 @@ type DB struct {
 	*operatorKeys
 	*passkeys
 	*identities
+	*marks
 	books
 	timekeeper
 	trailStore
@@ -63,14 +64,15 @@ type (
 )
 
 var (
-	_ imagegen.JointStore  = (*DB)(nil)
-	_ imagegen.Inspector   = (*DB)(nil)
-	_ account.LoginStore   = (*DB)(nil)
-	_ imagegen.CreditAdmin = (*DB)(nil)
-	_ account.TrailStore   = (*DB)(nil)
-	_ imagegen.ImageStore  = (*DB)(nil)
-	_ imagegen.Spool       = (*DB)(nil)
-	_ imagegen.Timekeeper  = (*DB)(nil)
+	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.Inspector    = (*DB)(nil)
+	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ account.LoginStore    = (*DB)(nil)
+	_ imagegen.CreditAdmin  = (*DB)(nil)
+	_ account.TrailStore    = (*DB)(nil)
+	_ imagegen.ImageStore   = (*DB)(nil)
+	_ imagegen.Spool        = (*DB)(nil)
+	_ imagegen.Timekeeper   = (*DB)(nil)
 )
 
 // New returns an empty DB. opts may be nil.
@@ -79,13 +81,16 @@ func New(opts *Options) *DB {
 	if opts != nil && opts.Now != nil {
 		now = opts.Now
 	}
-	trail := newTrails(now)
+	var books *ledger.Ledger
+	trail := newTrails(func() time.Time { return books.Now() })
 	books, err := ledger.New(trail.rows, now)
 	if err != nil {
 		panic(err) // cannot happen: it only reads an empty map
 	}
 	s := newStore(trail.rows, books)
-	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s), identities: newIdentities(s), books: books, timekeeper: books, trailStore: trail, trail: trail}
+	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s),
+		identities: newIdentities(s), marks: newMarks(s), books: books, timekeeper: books, trailStore: trail,
+		trail: trail}
 }
 
 // Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
@@ -94,40 +99,46 @@ func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 // Audit implements [imagegen.Inspector]. Nothing is written while it runs.
 func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	err = db.store.rows.Look(ctx, func(rows ledger.Rows) error {
-		counts, err := ledger.Check(ctx, rows, r.Add)
+		counts, err := ledger.Audit(ctx, rows, r.Add)
 		if err != nil {
 			return err
 		}
 		r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
 		r.Generations, r.TrailRows = len(db.generations), len(db.trail.kept)
+		sums := make(rules.Totals)
 		for _, g := range db.generations {
-			db.check(rows, g, &r)
+			sums.Add(g.TotalsKey(), g.Record.Totals())
+			db.auditGeneration(rows, g, &r)
 		}
+		for k, t := range db.totals {
+			sums.Add(k, imagegen.Totals{}.Minus(t))
+		}
+		sums.Check(r.Add)
 		db.unreturned(rows, &r)
 		return ctx.Err()
 	})
 	return r, err
 }
 
-// check checks a generation by itself, and compares it with its charge, its images and its references.
-func (db *DB) check(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
-	add(r, g.Check())
-	add(r, rules.Charged(rows, g.Record, g.joint))
+// auditGeneration checks a generation by itself, and compares it with its charge, its images and its references.
+func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
+	addViolation(r, g.Check())
+	addViolation(r, rules.Charged(rows, g.Record, g.joint))
 	if g.State != imagegen.StateErasing {
 		for _, i := range g.Images {
 			r.Images++
-			db.images.check(g.ImageKey(i), i, r.Add)
+			db.images.auditImage(g.ImageKey(i), i, r.Add)
 		}
 	}
 	if rules.Waits(g.Record) {
 		for _, f := range g.References {
-			db.spool.check(f, r.Add)
+			db.spool.auditReference(f, r.Add)
 		}
 	}
 }
 
-// add adds err to a report if it is a violation.
-func add(r *imagegen.AuditReport, err error) {
+// addViolation adds err to a report if it is a violation.
+func addViolation(r *imagegen.AuditReport, err error) {
 	if v, ok := errors.AsType[imagegen.Violation](err); ok {
 		r.Add(v)
 	}
@@ -138,7 +149,8 @@ func add(r *imagegen.AuditReport, err error) {
 func (db *DB) unreturned(rows ledger.Rows, r *imagegen.AuditReport) {
 	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
 		if g := imagegen.GenerationID(id); g.Valid() && db.generations[g] == nil && len(db.generations) > 0 {
-			r.Add(imagegen.Violation{Rule: "generation charge", Subject: string(g), Detail: "it was charged, and does not exist"})
+			r.Add(imagegen.Violation{Rule: "generation charge", Subject: string(g),
+				Detail: "it was charged, and does not exist"})
 		}
 		return true
 	})

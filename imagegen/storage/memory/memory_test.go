@@ -36,6 +36,12 @@ func TestTrail(t *testing.T) {
 	})
 }
 
+func TestAging(t *testing.T) {
+	storagetest.Aging(t, func(_ *testing.T, wall func() time.Time) storagetest.AgingStore {
+		return memory.New(&memory.Options{Now: wall})
+	})
+}
+
 func TestJoint(t *testing.T) {
 	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
 		db := memory.New(nil)
@@ -49,7 +55,7 @@ func TestCreditAdmin(t *testing.T) {
 	})
 }
 
-// What is in memory is one process's: both handles are the DB.
+// Memory belongs to one process: both handles are the DB.
 func TestShared(t *testing.T) {
 	storagetest.SharedStore(t, func(*testing.T) (one, other imagegen.Store) {
 		db := memory.New(nil)

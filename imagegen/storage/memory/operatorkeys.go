@@ -48,13 +48,13 @@ func (o *operatorKeys) hashed(hash [32]byte) (account.OperatorKey, error) {
 
 // OperatorKeyByHash implements [account.OperatorKeyStore].
 func (o *operatorKeys) OperatorKeyByHash(ctx context.Context, hash [32]byte) (k account.OperatorKey, err error) {
-	err = o.read(ctx, func() (err error) { k, err = o.hashed(hash); return err })
+	err = o.view(ctx, func() (err error) { k, err = o.hashed(hash); return err })
 	return k, err
 }
 
 // OperatorKeys implements [account.OperatorKeyStore].
 func (o *operatorKeys) OperatorKeys(ctx context.Context) (all []account.OperatorKey, err error) {
-	err = o.read(ctx, func() error {
+	err = o.view(ctx, func() error {
 		all = matching(o.all, func(account.OperatorKey) bool { return true },
 			func(a, b account.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
 		return nil
@@ -63,7 +63,8 @@ func (o *operatorKeys) OperatorKeys(ctx context.Context) (all []account.Operator
 }
 
 // RevokeOperatorKey implements [account.OperatorKeyStore].
-func (o *operatorKeys) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k account.OperatorKey, err error) {
+func (o *operatorKeys) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID,
+	at time.Time) (k account.OperatorKey, err error) {
 	err = o.act(ctx, account.ActOperatorKeyRevoke, func() (trail.Change, error) {
 		if k, err = found(o.all, id); err != nil {
 			return trail.Change{Target: string(id)}, err

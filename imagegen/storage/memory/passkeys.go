@@ -44,7 +44,7 @@ func (k *passkeys) CreatePasskey(ctx context.Context, p account.Passkey) error {
 
 // Passkeys implements [account.LoginStore].
 func (k *passkeys) Passkeys(ctx context.Context, u imagegen.UserID) (all []account.Passkey, err error) {
-	err = k.read(ctx, func() error { all = k.ownedBy(u); return nil })
+	err = k.view(ctx, func() error { all = k.ownedBy(u); return nil })
 	return all, err
 }
 
@@ -76,7 +76,9 @@ func (k *passkeys) UsePasskey(ctx context.Context, id account.PasskeyID, uses ui
 // RemovePasskeys implements [account.LoginStore].
 func (k *passkeys) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...account.PasskeyID) (n int, err error) {
 	err = k.act(ctx, account.ActPasskeyRemove, func() (trail.Change, error) {
-		gone := slices.DeleteFunc(k.ownedBy(u), func(p account.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+		gone := slices.DeleteFunc(k.ownedBy(u), func(p account.Passkey) bool {
+			return len(ids) > 0 && !slices.Contains(ids, p.ID)
+		})
 		for _, p := range gone {
 			delete(k.passkeys, p.ID)
 		}

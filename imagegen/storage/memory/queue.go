@@ -65,32 +65,47 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 	}
 }
 
-// Claim implements [imagegen.Store]. All of it is one transaction, so no two calls get the same record.
-func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
-	at := s.books.Read()
-	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
-		next = s.admit(at)
-		held, places := maps.Clone(d.Held), maps.Clone(d.Places)
-		if held == nil {
-			held = make(map[imagegen.UserID]int)
-		}
-		for len(claimed) < d.Most {
-			var g *generation
-			if d.Age > 0 {
-				g = s.oldest(at.Now.Add(-d.Age))
-			} else {
-				g = s.first(held, places, d.Below)
-			}
-			if g == nil {
-				return nil
-			}
-			r, err := s.begin(tx, g, imagegen.Claim{}, at, d.Lease)
-			if err != nil {
-				return unless(len(claimed) > 0, err)
-			}
+// Claim implements [imagegen.Store].
+func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration,
+	err error) {
+	held, places := maps.Clone(d.Held), maps.Clone(d.Places)
+	if held == nil {
+		held = make(map[imagegen.UserID]int)
+	}
+	return s.claim(ctx, d.Most, d.Lease, func(clock.Reading) *generation {
+		g := s.first(held, places, d.Below)
+		if g != nil {
 			held[g.User]++
 			if places != nil {
 				places[g.Model]--
+			}
+		}
+		return g
+	})
+}
+
+// ClaimAged implements [imagegen.Store].
+func (s *store) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	claimed, _, err := s.claim(ctx, n, lease, func(at clock.Reading) *generation { return s.oldest(age, at) })
+	return claimed, err
+}
+
+// claim begins attempts at up to n generations, each of which choose returns, until that returns nil. All of it is one
+// transaction, so no two calls get the same record. next is as for Claim.
+func (s *store) claim(ctx context.Context, n int, lease time.Duration, choose func(clock.Reading) *generation) (
+	claimed []imagegen.Record, next time.Duration, err error) {
+	at := s.books.Read()
+	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
+		next = s.admit(at)
+		for len(claimed) < n {
+			g := choose(at)
+			if g == nil {
+				return nil
+			}
+			r, err := s.beginAttempt(tx, g, imagegen.ClaimChange{}, at, lease)
+			if err != nil {
+				return unless(len(claimed) > 0, err)
 			}
 			claimed = append(claimed, r)
 		}
@@ -110,7 +125,9 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 			delayed = append(delayed, g)
 		}
 	}
-	slices.SortFunc(delayed, func(a, b *generation) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(delayed, func(a, b *generation) int {
+		return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.ID, b.ID))
+	})
 	for _, g := range delayed {
 		if g.due.After(at.Steady) {
 			return g.due.Sub(at.Steady)
@@ -122,34 +139,37 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 	return 0
 }
 
-// first is the generation to claim next; nil if there is none. These decide, in this order: who holds the fewest
-// slots, whose turn is first, what was begun before, and the lower identifier. below and places limit the claim, see
-// imagegen.Demand; nil places and 0 below mean no limit.
+// first is the generation to claim next; nil if there is none. It is that of the user who holds the fewest slots, among
+// equals of the user whose turn is first; of theirs, begun work comes first, then the lower identifier. below and
+// places limit the claim, see imagegen.Demand; nil places and 0 below mean no limit.
 func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below int) (first *generation) {
 	before := func(a, b *generation) bool {
-		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User], s.queue.turns[b.User]),
+		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User],
+			s.queue.turns[b.User]),
 			-cmp.Compare(min(a.Attempt, 1), min(b.Attempt, 1)), cmp.Compare(a.ID, b.ID)) < 0
 	}
 	for _, g := range s.open {
-		if g.waits() && (places == nil || places[g.Model] > 0) && (below == 0 || held[g.User] < below) && (first == nil || before(g, first)) {
+		if g.waits() && (places == nil || places[g.Model] > 0) && (below == 0 || held[g.User] < below) &&
+			(first == nil || before(g, first)) {
 			first = g
 		}
 	}
 	return first
 }
 
-// oldest is the oldest generation that waits for its turn and was created no later than by; nil if there is none.
-func (s *store) oldest(by time.Time) (oldest *generation) {
+// oldest is the oldest generation that waits for its turn and was created at least age ago; nil if there is none.
+func (s *store) oldest(age time.Duration, at clock.Reading) (oldest *generation) {
 	for _, g := range s.open {
-		if g.waits() && !g.CreatedAt.After(by) && (oldest == nil || g.ID < oldest.ID) {
+		if g.waits() && at.Age(g.CreatedAt) >= age && (oldest == nil || g.ID < oldest.ID) {
 			oldest = g
 		}
 	}
 	return oldest
 }
 
-// begin begins an attempt at a generation, with a lease. It returns a clone of the record.
-func (s *store) begin(tx ledger.Tx, g *generation, c imagegen.Change, at clock.Reading, lease time.Duration) (imagegen.Record, error) {
+// beginAttempt begins an attempt at a generation, with a lease. It returns a clone of the record.
+func (s *store) beginAttempt(tx ledger.Tx, g *generation, c imagegen.Change, at clock.Reading,
+	lease time.Duration) (imagegen.Record, error) {
 	to, _, err := g.Apply(g.Attempt, c)
 	if err != nil {
 		return imagegen.Record{}, err
@@ -179,7 +199,7 @@ func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recove
 		}
 		slices.SortFunc(abandoned, func(a, b *generation) int { return cmp.Compare(a.ID, b.ID) })
 		for _, g := range abandoned[:min(max(n, 0), len(abandoned))] {
-			r, err := s.begin(tx, g, imagegen.Recover{}, at, lease)
+			r, err := s.beginAttempt(tx, g, imagegen.RecoverChange{}, at, lease)
 			if err != nil {
 				return unless(len(recovered) > 0, err)
 			}
@@ -207,7 +227,8 @@ func (g *generation) lease(former, to imagegen.Record, now, until time.Time) {
 }
 
 // Extend implements [imagegen.Store].
-func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
+func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence,
+	err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(ledger.Tx) error {
 		for _, f := range fences {
@@ -224,7 +245,7 @@ func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...image
 
 // Queued implements [imagegen.Store].
 func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
-	err = s.read(context.Background(), func() error {
+	err = s.view(context.Background(), func() error {
 		for _, g := range s.open {
 			if g.State == imagegen.StateQueued {
 				n.All++

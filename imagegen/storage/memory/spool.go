@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -33,14 +35,22 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 	return nil
 }
 
-// check compares a reference image of work that waits with its record. One that is missing is no violation, since
-// another Spool may keep it.
-func (s *spool) check(f imagegen.ReferenceFile, report func(imagegen.Violation)) {
+// auditReference compares a reference image of work that waits with its record. One that is missing is not a violation,
+// since another Spool may keep it.
+func (s *spool) auditReference(f imagegen.ReferenceFile, report func(imagegen.Violation)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if b, ok := s.staged[f.ID]; ok && sha256.Sum256(b) != f.SHA256 {
-		report(imagegen.Violation{Rule: "reference bytes", Subject: string(f.ID), Detail: "they have another hash than the record says"})
+		report(imagegen.Violation{Rule: "reference bytes", Subject: string(f.ID),
+			Detail: "they have another hash than the record says"})
 	}
+}
+
+// References lists what is staged, in no order.
+func (s *spool) References() []imagegen.ReferenceID {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Keys(s.staged))
 }
 
 // Keep implements [imagegen.Spool]. It only checks that all of them were staged, since nothing here is durable.

@@ -23,8 +23,10 @@ type store struct {
 	generations map[imagegen.GenerationID]*generation
 	open        map[imagegen.GenerationID]*generation // those that have not ended, or are being erased
 	listed      map[imagegen.UserID][]*generation     // all of a user's, sorted by identifier
-	reserved    map[reservation][]*generation         // in the order in which they came with the key; the last one holds it
-	queue       queue
+	// in the order in which they came with the key; the last one holds it
+	reserved map[reservation][]*generation
+	queue    queue
+	totals   map[imagegen.TotalsKey]imagegen.Totals
 
 	users  map[imagegen.UserID]imagegen.User
 	keys   map[imagegen.KeyID]imagegen.Key
@@ -48,12 +50,15 @@ type reservation struct {
 func newStore(rows *ledger.Memory, books *ledger.Ledger) *store {
 	return &store{rows: rows, books: books,
 		generations: make(map[imagegen.GenerationID]*generation), open: make(map[imagegen.GenerationID]*generation),
-		listed: make(map[imagegen.UserID][]*generation), reserved: make(map[reservation][]*generation), queue: newQueue(),
-		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key), hashes: make(map[[32]byte]imagegen.KeyID)}
+		listed: make(map[imagegen.UserID][]*generation), reserved: make(map[reservation][]*generation),
+		totals: make(map[imagegen.TotalsKey]imagegen.Totals), queue: newQueue(),
+		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key),
+		hashes: make(map[[32]byte]imagegen.KeyID)}
 }
 
-// write runs f in a transaction that writes, and returns a copy of the record that f returns.
-func (s *store) write(ctx context.Context, f func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error)) (r imagegen.Record, err error) {
+// writeRecord runs f in a transaction that writes, and returns a copy of the record that f returns.
+func (s *store) writeRecord(ctx context.Context, f func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error)) (
+	r imagegen.Record, err error) {
 	at := s.books.Read()
 	err = s.rows.Update(ctx, func(tx ledger.Tx) (err error) {
 		r, err = f(tx, at)
@@ -63,8 +68,8 @@ func (s *store) write(ctx context.Context, f func(tx ledger.Tx, at clock.Reading
 	return r, err
 }
 
-// read runs f while nothing is written. What f returns to callers it must clone.
-func (s *store) read(ctx context.Context, f func() error) error {
+// view runs f while nothing is written. What f returns to callers it must clone.
+func (s *store) view(ctx context.Context, f func() error) error {
 	return s.rows.View(ctx, func(ledger.Tx) error { return f() })
 }
 
@@ -73,11 +78,11 @@ func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Durati
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return s.write(ctx, func(_ ledger.Tx, at clock.Reading) (imagegen.Record, error) {
+	return s.writeRecord(ctx, func(_ ledger.Tx, at clock.Reading) (imagegen.Record, error) {
 		if stands := s.generations[r.ID]; stands != nil {
 			return stands.Record, nil
 		}
-		if err := rules.Asked(lookup{s}, r); err != nil {
+		if err := rules.Asked(lookup{s}, r, at); err != nil {
 			return imagegen.Record{}, err
 		}
 		if err := rules.Unlimited(lookup{s}, r); err != nil {
@@ -93,18 +98,18 @@ func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
+	return s.writeRecord(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
 		g := s.generations[r.ID]
 		switch {
 		case g == nil:
-			if err := rules.Asked(lookup{s}, r); err != nil {
+			if err := rules.Asked(lookup{s}, r, at); err != nil {
 				return imagegen.Record{}, err
 			}
 			g = &generation{Record: r, joint: true}
 		case g.State != imagegen.StateCharging:
 			return g.Record, nil
 		}
-		to, _, err := g.Apply(r.Attempt, imagegen.Accept{})
+		to, _, err := g.Apply(r.Attempt, imagegen.AcceptChange{})
 		if err != nil {
 			return g.Record, err
 		}
@@ -117,15 +122,15 @@ func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time
 
 // Update implements [imagegen.Store].
 func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
-		g, to, changed, err := s.apply(f, c)
+	return s.writeRecord(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
+		g, to, changed, err := s.applyChange(f, c)
 		if err != nil || !changed {
 			return g.Record, err
 		}
 		done, act := rules.Act(c, g.Record, to)
 		r, err := s.change(tx, g, to, at, time.Time{})
 		if err == nil && act {
-			done.Time, done.Actor = at.Wall, account.ActorOf(ctx)
+			done.Time, done.Actor = at.Now, account.ActorOf(ctx)
 			err = tx.Note(done)
 		}
 		return r, err
@@ -133,9 +138,10 @@ func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change)
 }
 
 // FinishSettled implements [imagegen.JointStore]. It returns a record that has ended unchanged.
-func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	return s.write(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
-		g, to, _, err := s.apply(f, o)
+func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence,
+	o imagegen.OutcomeChange) (imagegen.Record, error) {
+	return s.writeRecord(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {
+		g, to, _, err := s.applyChange(f, o)
 		if err != nil || to.Terminal() {
 			return g.Record, err
 		}
@@ -146,9 +152,10 @@ func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.
 	})
 }
 
-// apply computes a change to a generation without making it. imagegen.ErrStale: there is no such generation, or another
-// attempt owns it. g is never nil, so that its record can be returned.
-func (s *store) apply(f imagegen.Fence, c imagegen.Change) (g *generation, to imagegen.Record, changed bool, err error) {
+// applyChange computes a change to a generation without making it. imagegen.ErrStale: there is no such generation, or
+// another attempt owns it. g is never nil, so that its record can be returned.
+func (s *store) applyChange(f imagegen.Fence, c imagegen.Change) (g *generation, to imagegen.Record, changed bool,
+	err error) {
 	if g = s.generations[f.ID]; g == nil {
 		return &generation{}, to, false, imagegen.ErrStale
 	}
@@ -157,7 +164,8 @@ func (s *store) apply(f imagegen.Fence, c imagegen.Change) (g *generation, to im
 }
 
 // change is put, after it has checked that the record fits its charge, if that was made in the same commit.
-func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock.Reading, until time.Time) (imagegen.Record, error) {
+func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock.Reading,
+	until time.Time) (imagegen.Record, error) {
 	if g.joint {
 		if err := rules.Charged(tx, to, true); err != nil {
 			return g.Record, err
@@ -180,6 +188,9 @@ func (s *store) put(g *generation, to imagegen.Record, at clock.Reading, until t
 		s.release(g, former)
 	}
 	g.lease(former, to, at.Steady, until)
+	if change := to.Totals().Minus(former.Totals()); change != (imagegen.Totals{}) {
+		s.totals[to.TotalsKey()] = s.totals[to.TotalsKey()].Plus(change)
+	}
 	g.Record, g.due = rules.Clone(to), time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {
 		g.due = at.Steady.Add(to.Delay)
@@ -222,4 +233,16 @@ func (s *store) release(g *generation, former imagegen.Record) {
 	if len(s.reserved[key]) == 0 {
 		delete(s.reserved, key)
 	}
+}
+
+// EachTotals implements [imagegen.TotalsKeeper].
+func (s *store) EachTotals(ctx context.Context, from, to time.Time, f func(imagegen.TotalsRow)) error {
+	return s.view(ctx, func() error {
+		for k, t := range s.totals {
+			if !k.Day.Before(from) && !k.Day.After(to) {
+				f(imagegen.TotalsRow{TotalsKey: k, Totals: t})
+			}
+		}
+		return nil
+	})
 }

@@ -17,32 +17,36 @@ type trails struct {
 	rows *ledger.Memory // its transactions guard the fields below
 	now  func() time.Time
 
-	kept    []account.TrailRow // oldest first
-	removed uint64             // how many older rows were removed, so that numbers go on
+	kept       []account.TrailRow // oldest first
+	removed    uint64             // how many older rows were removed, so that numbers go on
+	correction account.TrailRow   // the last one of the clock
 }
 
 // newTrails makes the ledger's rows and the trail together, since each act writes both.
 func newTrails(now func() time.Time) *trails {
 	t := &trails{now: now}
-	t.rows = ledger.NewMemory(t.add)
-	t.Failures = trail.NewFailures(now, t.note)
+	t.rows = ledger.NewMemory(t.appendRow)
+	t.Failures = trail.NewFailures(now, t.appendRows)
 	return t
 }
 
-// add puts a row at the end, within a transaction. It never fails, so an act that has its row added last cannot be
-// rolled back after that.
-func (t *trails) add(r account.TrailRow) error {
+// appendRow puts a row at the end, within a transaction. It never fails, so an act that has its row added last cannot
+// be rolled back after that.
+func (t *trails) appendRow(r account.TrailRow) error {
 	r = trail.Kept(r)
 	r.Seq = t.removed + uint64(len(t.kept)) + 1
 	t.kept = append(t.kept, r)
+	if trail.Corrects(r) {
+		t.correction = r
+	}
 	return nil
 }
 
-// note puts rows at the end, in a transaction of their own.
-func (t *trails) note(ctx context.Context, rows []account.TrailRow) error {
+// appendRows puts rows at the end, in a transaction of their own.
+func (t *trails) appendRows(ctx context.Context, rows []account.TrailRow) error {
 	return t.rows.Update(ctx, func(ledger.Tx) error {
 		for _, r := range rows {
-			_ = t.add(r) // it never fails
+			_ = t.appendRow(r) // it never fails
 		}
 		return nil
 	})
@@ -51,7 +55,7 @@ func (t *trails) note(ctx context.Context, rows []account.TrailRow) error {
 // Note implements [account.TrailStore].
 func (t *trails) Note(ctx context.Context, r account.TrailRow) error {
 	r.Time, r.Actor = t.now(), account.ActorOf(ctx)
-	return t.note(ctx, []account.TrailRow{r})
+	return t.appendRows(ctx, []account.TrailRow{r})
 }
 
 // Trail implements [account.TrailStore].
@@ -84,7 +88,7 @@ func (t *trails) TidyTrail(ctx context.Context, before time.Time) error {
 		return err
 	}
 	return t.rows.Update(ctx, func(ledger.Tx) error {
-		for len(t.kept) > 0 && t.kept[0].Time.Before(before) {
+		for len(t.kept) > 0 && trail.Written(t.kept[0], t.correction).Before(before) {
 			t.kept = t.kept[1:]
 			t.removed++
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -29,12 +27,13 @@ func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return a.report, nil
 }
 
-// auditRows goes over the rows of one moment. It may take longer than any limit that an operator has set for statements.
+// auditRows goes over the rows of one moment. It may take longer than any limit that an operator has set for
+// statements.
 func (db *DB) auditRows(ctx context.Context) (*audit, error) {
 	a := new(audit)
 	return a, db.view(ctx, func(s *session) error {
 		a.session, a.rows = s, newAllRows(s)
-		s.exec(unhurried)
+		s.takeTime()
 		return errors.Join(a.books(), a.generations(), a.strays())
 	})
 }
@@ -53,15 +52,15 @@ func (a *audit) violation(rule, subject, format string, args ...any) {
 // books replays the journal and holds the ledger against it, and checks users, keys, sign-ins and the trail.
 func (a *audit) books() error {
 	r := &a.report
-	counts, err := ledger.Check(a.ctx, a.rows, r.Add)
+	counts, err := ledger.Audit(a.ctx, a.rows, r.Add)
 	if err != nil {
 		return err
 	}
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-	if _, err := tables.Check(a.ctx, &a.kept, r.Add); err != nil {
+	if _, err := tables.Audit(a.ctx, &a.kept, r.Add); err != nil {
 		return err
 	}
-	r.TrailRows, err = trail.Check(a.ctx, &a.kept, r.Add)
+	r.TrailRows, err = trail.Audit(a.ctx, &a.kept, r.Add)
 	return err
 }
 
@@ -73,17 +72,17 @@ type found struct {
 	waits, leased  bool
 }
 
-// generations goes over all generations, page by page, and holds each against itself, its charge, the columns that it is
-// found by, the queue and the leases. One that cannot be read is a violation and no reason to stop.
+// generations goes over all generations, page by page, and holds each against itself, its charge, the columns that it
+// is found by, the queue and the leases. One that cannot be read is a violation and no reason to stop.
 func (a *audit) generations() error {
+	sums := make(rules.Totals)
 	for after := []byte{}; ; {
 		var page []found
-		a.query(func(rows pgx.Rows) error {
-			var g found
-			c := &g.columns
-			return each(rows, func() error { page = append(page, g); return nil },
-				&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled, &c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased)
-		}, `select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
+		var g found
+		c := &g.columns
+		a.scan(func() { page = append(page, g) }, []any{&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled,
+			&c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased},
+			`select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
  from imagegend.generations g left join imagegend.waiting w on w.id = g.id left join imagegend.leases l on l.id = g.id
  where g.id > $1 order by g.id limit $2`, after, pageOf)
 		a.expect(page)
@@ -95,8 +94,10 @@ func (a *audit) generations() error {
 				a.violation("record", string(g.id), "%v", err)
 				continue
 			}
+			sums.Add(r.TotalsKey(), r.Totals())
 			a.generation(r)
-			if string(g.user) != string(r.User) || !reflect.DeepEqual(columnsOf(&r), g.columns) || g.nth != int64(r.Nth) {
+			if string(g.user) != string(r.User) || !reflect.DeepEqual(columnsOf(&r), g.columns) ||
+				g.nth != int64(r.Nth) {
 				a.violation("index", string(r.ID), "the columns that it is found by are not those that follow from it")
 			}
 			if g.waits != (r.State == imagegen.StateQueued) || g.leased != r.Running() {
@@ -104,6 +105,8 @@ func (a *audit) generations() error {
 			}
 		}
 		if len(page) < pageOf {
+			a.lessTotals(sums)
+			sums.Check(a.report.Add)
 			return a.ctx.Err()
 		}
 	}
@@ -117,7 +120,7 @@ func (a *audit) expect(page []found) {
 		ids[n] = imagegen.ChargeID(g.id)
 	}
 	a.rows.forget()
-	a.rows.ask(ids)
+	a.rows.readCharges(ids)
 }
 
 // generation checks the invariants of one generation, and that its charge fits it.
@@ -152,10 +155,9 @@ func (a *audit) strays() error {
 		"it is leased, and does not exist":          `select id from imagegend.leases l where not exists (select from imagegend.generations g where g.id = l.id)`,
 		"it is due, and its user stands in no line": `select id from imagegend.waiting w where due is null and not exists (select from imagegend.turns t where t.usr = w.usr and t.model = w.model)`,
 	} {
-		a.query(func(rows pgx.Rows) error {
-			var id []byte
-			return each(rows, func() error { a.violation("index", string(id), "%s", what); return nil }, &id)
-		}, sql)
+		for _, id := range identifiers[string](a.session, sql) {
+			a.violation("index", id, "%s", what)
+		}
 	}
 	return a.ctx.Err()
 }

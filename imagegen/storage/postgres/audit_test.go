@@ -24,7 +24,8 @@ func busy(t *testing.T, db *postgres.DB, users, generations int) {
 		key := imagegen.Key{ID: imagegen.KeyID(fmt.Sprint("key_", u)), User: user, Hash: [32]byte{byte(u), 1}}
 		is.NoErr(db.CreateUser(ctx, imagegen.User{ID: user, Name: string(user)}))
 		is.NoErr(db.CreateKey(ctx, key))
-		_, err := db.Grant(ctx, imagegen.Grant{User: user, Credits: 1000, Ref: string("payment " + user), Expires: time.Now().Add(time.Hour)})
+		_, err := db.Grant(ctx, imagegen.Grant{User: user, Credits: 1000, Ref: string("payment " + user),
+			Expires: time.Now().Add(time.Hour)})
 		is.NoErr(err)
 		for n := range generations {
 			r := record(u*generations + n)
@@ -39,7 +40,8 @@ func busy(t *testing.T, db *postgres.DB, users, generations int) {
 	}
 }
 
-// A row that is missing or altered, in whatever table of the books or of generations, is a violation; the audit goes on.
+// A row that is missing or altered, in whatever table of the books or of generations, is a violation; the audit goes
+// on.
 func TestAuditFindsDamage(t *testing.T) {
 	is, s := is.New(t), postgrestest.Start(t)
 	url := s.Database(t)
@@ -55,10 +57,12 @@ func TestAuditFindsDamage(t *testing.T) {
 	}
 	defer exec("drop schema if exists kept cascade")
 	for _, table := range []string{"accounts", "lots", "journal", "charges", "usage", "totals", "generations"} {
-		harms := map[string]string{"removed": "delete from imagegend." + table + " where ctid = any(array(select ctid from imagegend." + table + " limit 1))"}
+		harms := map[string]string{"removed": "delete from imagegend." + table +
+			" where ctid = any(array(select ctid from imagegend." + table + " limit 1))"}
 		if table != "charges" {
 			for at, place := range map[string]string{"first": "0", "last": "length(form) - 1"} {
-				harms[at+" byte"] = "update imagegend." + table + " set form = set_byte(form, " + place + ", get_byte(form, " + place + ") # 1)"
+				harms[at+" byte"] = "update imagegend." + table + " set form = set_byte(form, " + place +
+					", get_byte(form, " + place + ") # 1)"
 			}
 			harms["cut"] = "update imagegend." + table + " set form = substring(form for length(form) / 2)"
 		}
@@ -68,7 +72,8 @@ func TestAuditFindsDamage(t *testing.T) {
 				exec("create schema kept; create table kept.rows as select * from imagegend." + table)
 				exec(sql)
 				report, err := db.Audit(t.Context())
-				exec("delete from imagegend." + table + "; insert into imagegend." + table + " select * from kept.rows; drop schema kept cascade")
+				exec("delete from imagegend." + table + "; insert into imagegend." + table +
+					" select * from kept.rows; drop schema kept cascade")
 				is.NoErr(err)
 				is.True(!report.Clean())
 				report, err = db.Audit(t.Context())
@@ -79,7 +84,7 @@ func TestAuditFindsDamage(t *testing.T) {
 	}
 }
 
-// A record that cannot be read keeps no connection of whoever asks for it.
+// A read of a record that cannot be read keeps no connection.
 func TestDamageKeepsNoConnection(t *testing.T) {
 	is, s := is.New(t), postgrestest.Start(t)
 	url := s.Database(t)
@@ -98,7 +103,8 @@ func TestDamageKeepsNoConnection(t *testing.T) {
 	}
 }
 
-// An audit reads each table in pages, of which the first of some are small: it asks about no user and no generation by itself.
+// An audit reads each table in pages, of which the first of some are small: it asks about no user and no generation by
+// itself.
 func TestAuditAsksLittle(t *testing.T) {
 	is, s := is.New(t), postgrestest.Start(t)
 	url := s.Database(t)

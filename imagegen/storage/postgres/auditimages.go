@@ -2,30 +2,28 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"io"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
 // imagesAtOnce is how many images an audit reads at once. An object store answers many requests at once as fast as one.
 const imagesAtOnce = 16
 
-// checkImages reads the images that records name, several at once, and returns how many there are. It reports those that
-// are missing or not what their records say, one call of report at a time.
+// checkImages reads the images that records name, several at once, and returns how many there are. It reports those
+// that are missing or not what their records say, one call of report at a time.
 //
-// Its workers end when the images are through, or at the first error that is not an image's own, such as the end of ctx:
-// that ends the walk over the records too, and is returned. None is left when it returns.
+// Its workers end when the images are through, or at the first error that is not an image's own, such as the end of
+// ctx: that ends the walk over the records too, and is returned. None is left when it returns.
 func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var reporting sync.Mutex
-	images := make(chan listed)
+	images := make(chan rules.File)
 	var workers sync.WaitGroup
 	for range imagesAtOnce {
 		workers.Go(func() {
@@ -36,13 +34,13 @@ func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) 
 				}
 				if wrong != "" {
 					reporting.Lock()
-					report(imagegen.Violation{Rule: "image bytes", Subject: string(i.Image), Detail: wrong})
+					report(imagegen.Violation{Rule: "image bytes", Subject: string(i.Key.Image), Detail: wrong})
 					reporting.Unlock()
 				}
 			}
 		})
 	}
-	err = db.eachImage(ctx, func(i listed) error {
+	err = db.eachImage(ctx, func(i rules.File) error {
 		n++
 		select {
 		case images <- i:
@@ -56,30 +54,21 @@ func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) 
 	return n, errors.Join(err, context.Cause(ctx))
 }
 
-// listed is an image that a record names, with its size in bytes and its SHA-256.
-type listed struct {
-	imagegen.ImageKey
-	size int64
-	hash [32]byte
-}
-
 // eachImage calls f for the images of all records, page by page. Each page is a transaction of its own, which is over
 // before f is called, so that none stays open while images are read. Records that cannot be read are passed over: the
 // audit of the rows has reported them. So are those that are being erased, whose images may be gone.
-func (db *DB) eachImage(ctx context.Context, f func(listed) error) error {
+func (db *DB) eachImage(ctx context.Context, f func(rules.File) error) error {
 	for after := []byte{}; ; {
 		n := 0
-		var page []listed
+		var page []rules.File
 		err := db.view(ctx, func(s *session) error {
 			s.query(func(rows pgx.Rows) error {
 				var id, form []byte
 				return each(rows, func() error {
 					n++
 					after = id
-					if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil && r.State != imagegen.StateErasing {
-						for _, i := range r.Images {
-							page = append(page, listed{r.ImageKey(i), i.Size, i.SHA256})
-						}
+					if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil {
+						page = append(page, rules.Images(r.Record)...)
 					}
 					return nil
 				}, &id, &form)
@@ -103,12 +92,12 @@ func (db *DB) eachImage(ctx context.Context, f func(listed) error) error {
 // checkImage reads an image, and says what is wrong with it; "": nothing. If its generation was erased since it was
 // listed, nothing is wrong, so the record is read again before anything is reported. err is why it could not be
 // checked.
-func (db *DB) checkImage(ctx context.Context, i listed) (wrong string, err error) {
+func (db *DB) checkImage(ctx context.Context, i rules.File) (wrong string, err error) {
 	wrong, err = compare(ctx, db.images, i)
 	if err != nil || wrong == "" {
 		return "", err
 	}
-	r, err := db.Generation(ctx, i.Generation)
+	r, err := db.Generation(ctx, i.Key.Generation)
 	if errors.Is(err, imagegen.ErrNotFound) || err == nil && (r.State == imagegen.StateErasing || len(r.Images) == 0) {
 		return "", nil
 	}
@@ -117,8 +106,8 @@ func (db *DB) checkImage(ctx context.Context, i listed) (wrong string, err error
 
 // compare reads an image to its end, and returns what is wrong with it; "": nothing. That it cannot be opened, except
 // that it is missing, is an error; that it cannot be read to its end is wrong with the image, unless ctx has ended.
-func compare(ctx context.Context, in imagegen.ImageStore, i listed) (wrong string, err error) {
-	f, err := in.OpenImage(ctx, i.ImageKey)
+func compare(ctx context.Context, in imagegen.ImageStore, i rules.File) (wrong string, err error) {
+	f, err := in.OpenImage(ctx, i.Key)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return "there is none", nil
 	}
@@ -126,15 +115,8 @@ func compare(ctx context.Context, in imagegen.ImageStore, i listed) (wrong strin
 		return "", err
 	}
 	defer f.Close()
-	hash := sha256.New()
-	n, err := io.Copy(hash, f)
-	switch {
-	case err != nil:
-		return fmt.Sprintf("it cannot be read: %v", err), ctx.Err()
-	case n != i.size:
-		return fmt.Sprintf("it has %d bytes; its record says %d", n, i.size), nil
-	case [32]byte(hash.Sum(nil)) != i.hash:
-		return "its SHA-256 is not the one in its record", nil
+	if differs := i.Compare(f); differs != nil {
+		return "it " + differs.Error(), ctx.Err()
 	}
 	return "", nil
 }

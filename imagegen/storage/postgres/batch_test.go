@@ -23,7 +23,8 @@ func TestRefusalInABatchThatFails(t *testing.T) {
 	db := open(t, url)
 	fund(t, db)
 	is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))
-	is.NoErr(s.Exec(databaseOf(t, url), `create function imagegend.refuse() returns trigger language plpgsql as 'begin raise exception ''refused''; end';
+	is.NoErr(s.Exec(databaseOf(t, url),
+		`create function imagegend.refuse() returns trigger language plpgsql as 'begin raise exception ''refused''; end';
 create trigger refuse before insert on imagegend.journal for each row execute function imagegend.refuse()`))
 	for _, err := range db.SettleAtOnce("c", 1, 0) {
 		is.True(errors.Is(err, imagegen.ErrNotApplied))
@@ -48,7 +49,8 @@ func TestCallThatSpoilsItsBatch(t *testing.T) {
 	is.Equal(b.Credits, imagegen.Credits(990))
 }
 
-// An idempotency key that a record of a batch has taken is taken, also where a later call of the batch removes another record.
+// An idempotency key that a record of a batch has taken is taken, also where a later call of the batch removes another
+// record.
 func TestKeyIsReservedOnceInABatch(t *testing.T) {
 	is := is.New(t)
 	db := open(t, postgrestest.Start(t).Database(t))
@@ -58,17 +60,17 @@ func TestKeyIsReservedOnceInABatch(t *testing.T) {
 	first.IdempotencyKey, second.IdempotencyKey = "same", "same"
 	errs := db.CreateBesideAbandon(first, gone.Fence(), second)
 	is.NoErr(errors.Join(errs[:2]...))
-	reserved, ok := errors.AsType[*imagegen.ReservedError](errs[2])
+	reserved, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](errs[2])
 	is.True(ok)
 	is.Equal(reserved.Record.ID, first.ID)
 
 	// Where it is the holder that is removed, the key is free, and the next holder comes behind those before.
-	held, err := db.Reserved(t.Context(), "alice", "same")
+	held, err := db.GenerationByIdempotencyKey(t.Context(), "alice", "same")
 	is.NoErr(err)
 	third := record(4)
 	third.IdempotencyKey = "same"
 	is.NoErr(errors.Join(db.CreateBesideAbandon(record(5), held.Fence(), third)...))
-	held, err = db.Reserved(t.Context(), "alice", "same")
+	held, err = db.GenerationByIdempotencyKey(t.Context(), "alice", "same")
 	is.NoErr(err)
 	is.Equal(held.ID, third.ID)
 }
@@ -92,7 +94,8 @@ func TestDamageFailsOneCallOfABatch(t *testing.T) {
 			alices := imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1, Key: "k"}
 			is.NoErr(db.Charge(t.Context(), alices))
 			is.NoErr(s.Exec(databaseOf(t, url), damage))
-			errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, alices, imagegen.Charge{ID: "b2", User: "bob", Credits: 5, N: 1})
+			errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, alices,
+				imagegen.Charge{ID: "b2", User: "bob", Credits: 5, N: 1})
 			is.NoErr(errors.Join(errs[0], errs[2]))
 			b, err := db.Balance(t.Context(), "bob")
 			is.NoErr(err)
@@ -101,8 +104,8 @@ func TestDamageFailsOneCallOfABatch(t *testing.T) {
 	}
 }
 
-// A charge whose account is gone, or whose entry is another user's, is refused: no call waits for ever for a lock that is not to
-// be had.
+// A charge whose account is gone, or whose entry is another user's, is refused: no call waits for ever for a lock that
+// is not to be had.
 func TestChargeThatCannotBeLocked(t *testing.T) {
 	s := postgrestest.Start(t)
 	for _, damage := range []string{
@@ -130,7 +133,8 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
 	is.NoErr(err)
 	unreadable, whole := record(1), record(2)
-	unreadable.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 1, Width: 1, Height: 1}}
+	unreadable.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 1, Width: 1,
+		Height: 1}}
 	unreadable.Async, whole.Async, whole.User = true, true, "bob"
 	for _, r := range []imagegen.Record{unreadable, whole} {
 		_, err := db.CreateCharged(t.Context(), r, time.Minute)
@@ -141,7 +145,7 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(claimed), 1)
 	is.Equal(claimed[0].ID, whole.ID)
-	named, err := db.NamedReferences(t.Context(), []imagegen.ReferenceID{"ref_1"}) // a sweep leaves them to whoever mends it
+	named, err := db.NamedReferences(t.Context(), []imagegen.ReferenceID{"ref_1"}) // a sweep leaves them to an operator
 	is.NoErr(err)
 	is.Equal(named, []bool{true})
 }
@@ -154,8 +158,10 @@ func TestContendedCallFailsAlone(t *testing.T) {
 	fund(t, db)
 	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
 	is.NoErr(err)
-	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.accounts a set form = (select form from imagegend.accounts where usr = 'bob') where usr = 'alice'`))
-	errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, imagegen.Charge{ID: "a1", User: "alice", Credits: 5, N: 1})
+	is.NoErr(s.Exec(databaseOf(t, url),
+		`update imagegend.accounts a set form = (select form from imagegend.accounts where usr = 'bob') where usr = 'alice'`))
+	errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, imagegen.Charge{ID: "a1",
+		User: "alice", Credits: 5, N: 1})
 	is.NoErr(errs[0])
 	is.True(errs[1] != nil)
 }
@@ -169,8 +175,8 @@ func openDamaged(t *testing.T, url string) *postgres.DB {
 	return db
 }
 
-// A charge that comes between a settlement's locks and its reads is settled: nothing of it counts that was read without the lock
-// of its account.
+// A charge that comes between a settlement's locks and its reads is settled: nothing of it counts that was read without
+// the lock of its account.
 func TestChargeComesBetweenLocksAndReads(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	url := s.Database(t)
@@ -181,12 +187,14 @@ func TestChargeComesBetweenLocksAndReads(t *testing.T) {
 	other, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer other.Close(context.Background())
-	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts where usr = 'bob' for update", pgx.QueryExecModeSimpleProtocol)
+	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts where usr = 'bob' for update",
+		pgx.QueryExecModeSimpleProtocol)
 	is.NoErr(err)
 	done := make(chan error, 1)
 	go func() { done <- db.RefundBeside("c", "bob") }()
 	eventually(t, "the settlement waits for bob's account", func() (waits bool) {
-		is.NoErr(other.QueryRow(t.Context(), "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'").Scan(&waits))
+		is.NoErr(other.QueryRow(t.Context(),
+			"select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'").Scan(&waits))
 		return waits
 	})
 	is.NoErr(elsewhere.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))

@@ -31,10 +31,14 @@ func (db *DB) Charge(ctx context.Context, c imagegen.Charge) error {
 		n.users = append(n.users, c.User)
 		n.billed = map[keyOf]bool{{c.User, c.Key}: true}
 	}
-	return db.write(ctx, string(c.User), n, func(s *session) error { return db.books.At(s, s.at).Charge(c, imagegen.Key{}) })
+	return db.batched(ctx, string(c.User), n, func(s *session) error {
+		return db.books.At(s, s.at).Charge(c, imagegen.Key{})
+	})
 }
 
 // Settle implements [imagegen.Ledger]. Whose account is locked follows from the charge (lockAccounts).
 func (db *DB) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen.Credits) error {
-	return db.write(ctx, string(id), need{charges: []imagegen.ChargeID{id}}, func(s *session) error { return db.books.At(s, s.at).Settle(id, used) })
+	return db.batched(ctx, string(id), need{charges: []imagegen.ChargeID{id}}, func(s *session) error {
+		return db.books.At(s, s.at).Settle(id, used)
+	})
 }

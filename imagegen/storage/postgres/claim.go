@@ -8,20 +8,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/fair"
 )
 
 // The queue is kept in two tables. waiting has a row for each queued generation. turns holds the lines, one for each
 // model: every user who has work for that model which is due stands in it, in the order of the users' turns. A user has
-// one turn, which is the same in all lines. So a claim reads the fronts of the lines and never the whole queue. A row of
-// turns may outlast the work, until a claim meets it; it is never missing, or the work would not be found.
+// one turn, which is the same in all lines. So a claim reads the fronts of the lines and never the whole queue. A row
+// of turns may outlast the work, until a claim meets it; it is never missing, or the work would not be found.
 
-// candidate is a user whose work may be claimed.
+// candidate is a user whose work may be claimed. Due has one ticket more of each model than a claim can take.
 type candidate struct {
-	user imagegen.UserID
-	turn int64               // whoever has the lowest has waited longest
-	held int                 // slots, with what this claim has given out so far
-	due  map[string][]ticket // by model: the work that is due, in the order of byTurn, as much as a claim can take
-	all  map[string]bool     // by model: whether due had all of it
+	fair.Candidate[ticket]
+	turn int64 // the user with the lowest has waited longest
 }
 
 // ticket is a queued generation that is due.
@@ -43,38 +41,22 @@ func byTurn(a, b ticket) int {
 	return cmp.Compare(a.id, b.id)
 }
 
-// pick chooses up to d.Most queued generations. Each goes to the user who holds the fewest slots by then, among equals
-// to the one with the earliest turn: candidates come in the order of their turns, and whoever was served joins them
-// again at the end. A user who is served gets a new turn, and leaves the line of a model of which nothing is left.
+// pick chooses up to d.Most queued generations, see fair.Share. A user who is served gets a new turn, and leaves the
+// line of a model of which nothing is left.
 //
 // The fronts of the lines stay locked until the transaction ends, so claims of other processes serve other users.
 func (s *session) pick(d imagegen.Demand) (picked []ticket) {
-	d.Places = maps.Clone(d.Places) // the caller's stays as it is; this one counts down
-	users := s.candidates(d)
 	served := make(map[imagegen.UserID]int64)
 	var done []standing // users who have nothing left for a model
-	for len(picked) < d.Most && len(users) > 0 {
-		i := fewest(users)
-		c := users[i]
-		users = slices.Delete(users, i, i+1)
-		t, ok := c.first(d)
-		if !ok {
-			continue // nothing is left whose model has a place; the user is out
-		}
-		c.due[t.model] = c.due[t.model][1:]
+	fair.Share(d, s.candidates(d), byTurn, func(c *fair.Candidate[ticket], model string, t ticket) {
+		c.Due[model] = c.Due[model][1:]
 		picked = append(picked, t)
-		if len(c.due[t.model]) == 0 && c.all[t.model] {
-			done = append(done, standing{c.user, t.model})
+		if len(c.Due[model]) == 0 {
+			done = append(done, standing{c.User, model})
 		}
-		served[c.user] = s.db.turns.next(s.at.Now)
-		if d.Places != nil {
-			d.Places[t.model]--
-		}
-		if c.held++; allows(d, c.held) {
-			users = append(users, c)
-		}
-	}
-	s.serve(served)
+		served[c.User] = s.db.turns.next(s.at.Now)
+	})
+	s.giveTurns(served)
 	s.leave(done)
 	return picked
 }
@@ -97,78 +79,54 @@ func (s *session) keepInLine(picked []ticket, claimed []imagegen.Record) {
 	}
 }
 
-// allows reports whether a user who holds that many slots may get another one.
-func allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
-
-// hasPlace reports whether this claim has a place left for a model. With d.Places nil every model has.
-func hasPlace(d imagegen.Demand, model string) bool {
-	return d.Places == nil || d.Places[model] > 0
-}
-
-// first returns what is the user's turn among the work whose model has a place, over all models.
-func (c *candidate) first(d imagegen.Demand) (first ticket, ok bool) {
-	for model, due := range c.due {
-		if len(due) > 0 && hasPlace(d, model) && (!ok || byTurn(due[0], first) < 0) {
-			first, ok = due[0], true
-		}
-	}
-	return first, ok
-}
-
-// fewest returns the index of the first user who holds the fewest slots. There has to be a user.
-func fewest(users []*candidate) (first int) {
-	for i, c := range users {
-		if c.held < users[first].held {
-			first = i
-		}
-	}
-	return first
-}
-
 // candidates returns the users who may get something, in the order of their turns. Of each line it takes the front: as
 // many users as the claim has records to give, and as many more as hold slots, since any of those may be passed over.
 //
-// Users in a line for which they have nothing due would take the places of users behind them. So they are taken out, and
-// the fronts are read anew, until there are none of them; each round shortens the lines, so there is a last one.
-func (s *session) candidates(d imagegen.Demand) []*candidate {
+// Users in a line for which they have nothing due would take the places of users behind them. So they are taken out,
+// and the fronts are read anew, until there are none of them; each round shortens the lines, so there is a last one.
+func (s *session) candidates(d imagegen.Demand) (users []*fair.Candidate[ticket]) {
 	for {
-		users, models, held := s.lines(d)
-		if len(users) == 0 {
+		stand, by := s.lines(d)
+		if len(stand) == 0 {
 			return nil
 		}
-		found, vain := s.due(d, users, models, held)
-		if len(vain) == 0 {
-			slices.SortFunc(found, func(a, b *candidate) int { return cmp.Compare(a.turn, b.turn) })
-			return slices.DeleteFunc(found, func(c *candidate) bool { return !allows(d, c.held) })
+		if vain := s.due(d, stand, by); len(vain) > 0 {
+			s.leave(vain)
+			continue
 		}
-		s.leave(vain)
+		for _, c := range slices.SortedFunc(maps.Values(by), func(a, b *candidate) int {
+			return cmp.Compare(a.turn, b.turn)
+		}) {
+			if fair.Allows(d, c.Held) {
+				users = append(users, &c.Candidate)
+			}
+		}
+		return users
 	}
 }
 
-// lines locks the fronts of the lines of all models with places. The user and the model of one index stand in line
-// together; by has each of the users once. Whoever is locked by another claim is passed over, not waited for.
-func (s *session) lines(d imagegen.Demand) (users, models [][]byte, by map[imagegen.UserID]*candidate) {
+// lines locks the fronts of the lines of all models with places; by has each of the users once. Users whom another
+// claim has locked are passed over, not waited for.
+func (s *session) lines(d imagegen.Demand) (stand []standing, by map[imagegen.UserID]*candidate) {
 	open, arg := everyModel, any(nil)
 	if d.Places != nil {
 		open, arg = theseModels, modelsWithPlaces(d)
 	}
 	by = make(map[imagegen.UserID]*candidate)
-	s.query(func(rows pgx.Rows) error {
-		var user, model []byte
-		var turn int64
-		return each(rows, func() error {
-			u := imagegen.UserID(user)
-			if by[u] == nil {
-				by[u] = &candidate{user: u, turn: turn, held: d.Held[u], due: make(map[string][]ticket), all: make(map[string]bool)}
-			}
-			by[u].turn = min(by[u].turn, turn)
-			users, models = append(users, user), append(models, model)
-			return nil
-		}, &user, &model, &turn)
-	}, `with recursive m as (`+open+`) select f.usr, f.model, f.turn from m cross join lateral
+	var user, model []byte
+	var turn int64
+	s.scan(func() {
+		u := imagegen.UserID(user)
+		if by[u] == nil {
+			by[u] = &candidate{fair.Candidate[ticket]{User: u, Held: d.Held[u], Due: make(map[string][]ticket)}, turn}
+		}
+		by[u].turn = min(by[u].turn, turn)
+		stand = append(stand, standing{u, string(model)})
+	}, []any{&user, &model, &turn}, `with recursive m as (`+open+
+		`) select f.usr, f.model, f.turn from m cross join lateral
  (select usr, model, turn from imagegend.turns t where t.model = m.model order by turn limit $1 for update skip locked) f`,
 		max(d.Most, 1)+len(d.Held), arg)
-	return users, models, by
+	return stand, by
 }
 
 // The models whose lines are read. $2 names them; it is NULL for every model. The latter is a loose index scan: it
@@ -191,45 +149,39 @@ func modelsWithPlaces(d imagegen.Demand) [][]byte {
 }
 
 // due reads the work that is due of users in the lines, one more for each line than the claim can take: the extra one
-// tells whether something is left. Where nothing is due, the user stands in that line in vain. It adds to by, and
-// returns its candidates in no order.
-func (s *session) due(d imagegen.Demand, users, models [][]byte, by map[imagegen.UserID]*candidate) (found []*candidate, vain []standing) {
-	s.query(func(rows pgx.Rows) error {
-		var user, model, id []byte
-		var begun *bool
-		return each(rows, func() error {
-			u, m := imagegen.UserID(user), string(model)
-			if id == nil {
-				vain = append(vain, standing{u, m})
-				return nil
-			}
-			by[u].due[m] = append(by[u].due[m], ticket{imagegen.GenerationID(id), u, m, *begun})
-			by[u].all[m] = len(by[u].due[m]) < max(d.Most, 1)+1
-			return nil
-		}, &user, &model, &id, &begun)
-	}, `select x.usr, x.model, w.id, w.begun from unnest($1::bytea[], $2::bytea[]) x(usr, model) left join lateral
+// shows whether something is left. Where nothing is due, the user stands in that line in vain.
+func (s *session) due(d imagegen.Demand, stand []standing, by map[imagegen.UserID]*candidate) (vain []standing) {
+	users, models := columnsOfLines(stand)
+	var user, model, id []byte
+	var begun *bool
+	s.scan(func() {
+		u, m := imagegen.UserID(user), string(model)
+		if id == nil {
+			vain = append(vain, standing{u, m})
+			return
+		}
+		by[u].Due[m] = append(by[u].Due[m], ticket{imagegen.GenerationID(id), u, m, *begun})
+	}, []any{&user, &model, &id, &begun},
+		`select x.usr, x.model, w.id, w.begun from unnest($1::bytea[], $2::bytea[]) x(usr, model) left join lateral
  (select id, begun from imagegend.waiting w where w.usr = x.usr and w.model = x.model and due is null order by begun desc, id limit $3) w on true
  order by x.usr, x.model, w.begun desc, w.id`, users, models, max(d.Most, 1)+1)
-	return slices.Collect(maps.Values(by)), vain
+	return vain
 }
 
 // leave takes users out of lines that this transaction has locked, so that nobody can have brought work meanwhile:
-// whoever queues up a user waits for the lock (queueUp).
+// queueUp waits for the lock.
 func (s *session) leave(all []standing) {
 	if len(all) == 0 {
 		return
 	}
-	var users, models [][]byte
-	for _, st := range all {
-		users, models = append(users, []byte(st.user)), append(models, []byte(st.model))
-	}
+	users, models := columnsOfLines(all)
 	s.changes++
 	s.exec(`delete from imagegend.turns t using unnest($1::bytea[], $2::bytea[]) x(usr, model) where t.usr = x.usr and t.model = x.model`, users, models)
 }
 
-// serve gives users their new turns, in all lines in which they stand. Lines of models without places were not locked
-// before; two claims that meet there in the wrong order are a deadlock, and one of them runs again.
-func (s *session) serve(served map[imagegen.UserID]int64) {
+// giveTurns gives users their new turns, in all lines in which they stand. Lines of models without places were not
+// locked before; two claims that meet there in the wrong order are a deadlock, and one of them runs again.
+func (s *session) giveTurns(served map[imagegen.UserID]int64) {
 	if len(served) == 0 {
 		return
 	}

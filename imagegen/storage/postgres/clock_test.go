@@ -43,7 +43,8 @@ func startPairByClock(t *testing.T, ahead time.Duration) *pairByClock {
 func (p *pairByClock) wait(t *testing.T, many int) {
 	t.Helper()
 	eventually(t, "transactions wait for locks", func() (waits bool) {
-		p.is.NoErr(p.watch.QueryRow(t.Context(), "select count(*) >= $1 from pg_stat_activity where wait_event_type = 'Lock'", many).Scan(&waits))
+		p.is.NoErr(p.watch.QueryRow(t.Context(),
+			"select count(*) >= $1 from pg_stat_activity where wait_event_type = 'Lock'", many).Scan(&waits))
 		return waits
 	})
 }
@@ -55,8 +56,8 @@ func TestConfirmationStandsBesideAWrite(t *testing.T) {
 	p.is.NoErr(p.b.Charge(t.Context(), imagegen.Charge{ID: "c0", User: "alice", Credits: 5, N: 1}))
 	p.ahead.Store(int64(3 * time.Hour))
 	// b has decided, by the clock in doubt, and waits for the place of its entry in the journal.
-	_, err := p.other.Exec(t.Context(), `begin; insert into imagegend.journal (usr, seq, at, epoch, form) select usr, seq + 1, 0, 0, '' from imagegend.accounts where usr = 'alice'`,
-		pgx.QueryExecModeSimpleProtocol)
+	_, err := p.other.Exec(t.Context(),
+		`begin; insert into imagegend.journal (usr, seq, at, epoch, form) select usr, seq + 1, 0, 0, '' from imagegend.accounts where usr = 'alice'`, pgx.QueryExecModeSimpleProtocol)
 	p.is.NoErr(err)
 	done := make(chan error, 1)
 	go func() {
@@ -80,7 +81,8 @@ func TestNothingExpiresByACorrectedTime(t *testing.T) {
 	p.is.NoErr(p.b.Charge(t.Context(), imagegen.Charge{ID: "c0", User: "alice", Credits: 5, N: 1}))
 	p.ahead.Store(0)
 	p.is.NoErr(p.a.ConfirmClock(t.Context()))
-	_, err := p.a.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100, Expires: time.Now().Add(30 * 24 * time.Hour)})
+	_, err := p.a.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100,
+		Expires: time.Now().Add(30 * 24 * time.Hour)})
 	p.is.NoErr(err)
 	p.is.NoErr(p.b.ExpireAll(t.Context()))
 	b, err := p.a.Balance(t.Context(), "bob")
@@ -94,7 +96,8 @@ func TestVoidBesideAConfirmation(t *testing.T) {
 	p.is.NoErr(p.a.Settle(t.Context(), "first", 0))
 	p.ahead.Store(int64(3 * time.Hour))
 	p.is.NoErr(p.a.ExpireAll(t.Context()))
-	_, err := p.other.Exec(t.Context(), "begin; select from imagegend.accounts where usr = '' for update", pgx.QueryExecModeSimpleProtocol)
+	_, err := p.other.Exec(t.Context(), "begin; select from imagegend.accounts where usr = '' for update",
+		pgx.QueryExecModeSimpleProtocol)
 	p.is.NoErr(err)
 	confirmed, voided := make(chan error, 1), make(chan error, 1)
 	go func() { confirmed <- p.a.ConfirmClock(context.Background()) }()

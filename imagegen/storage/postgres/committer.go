@@ -48,7 +48,7 @@ func newCommitter(db *DB) *committer {
 	c := &committer{db: db, seed: maphash.MakeSeed(), quit: make(chan struct{})}
 	for i := range c.lanes {
 		c.lanes[i] = make(chan *call)
-		c.ends.Go(func() { c.serve(c.lanes[i]) })
+		c.ends.Go(func() { c.runLane(c.lanes[i]) })
 	}
 	return c
 }
@@ -60,12 +60,12 @@ func (c *committer) stop() {
 	c.ends.Wait()
 }
 
-// write runs f in the transaction of a batch and returns its refusal, or the error of the batch. ctx counts until the
+// batched runs f in the transaction of a batch and returns its refusal, or the error of the batch. ctx counts until the
 // call is taken up; after that write waits for the outcome, so that the caller need not guess it.
 //
 // about names what the call is about: a user, a charge or a generation. Calls about the same take the same lane. In
 // two lanes one would wait for the rows of the other, and hold up all calls of its batch meanwhile.
-func (db *DB) write(ctx context.Context, about string, n need, f func(*session) error) error {
+func (db *DB) batched(ctx context.Context, about string, n need, f func(*session) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
@@ -75,19 +75,21 @@ func (db *DB) write(ctx context.Context, about string, n need, f func(*session) 
 	defer db.calls.Done()
 	c := &call{need: n, run: f, done: make(chan struct{})}
 	com := db.committer
+	within, cancel := db.patiently(ctx)
+	defer cancel()
 	select {
 	case com.lanes[maphash.String(com.seed, about)%lanes] <- c:
-	case <-ctx.Done():
-		return kv.NotBegun(ctx)
+	case <-within.Done():
+		return unread(ctx, errQueue)
 	}
 	<-c.done
 	return c.err
 }
 
-// serve is the goroutine of a lane. It takes up one call and whatever else waits by then, up to mostCalls, and serves
+// runLane is the goroutine of a lane. It takes up one call and whatever else waits by then, up to mostCalls, and serves
 // them together. There is no timer: a call that comes alone waits for nobody, and under load a batch is what came in
 // during the one before. quit is looked at between batches only.
-func (c *committer) serve(lane chan *call) {
+func (c *committer) runLane(lane chan *call) {
 	for {
 		var batch []*call
 		select {
@@ -104,11 +106,11 @@ func (c *committer) serve(lane chan *call) {
 				more = false
 			}
 		}
-		c.do(batch)
+		c.runBatch(batch)
 	}
 }
 
-// do serves a batch and answers each of its calls once.
+// runBatch serves a batch and answers each of its calls once.
 //
 // A call sees what those before it in the batch have written. So a refusal may be for something that is never
 // committed, and counts only if the batch commits; otherwise all calls get the error of the batch.
@@ -117,36 +119,36 @@ func (c *committer) serve(lane chan *call) {
 // without it, then it runs again as the first of what is left. If it was the first already, it has seen only durable
 // rows: its error stands, and the others run again without it.
 //
-// Nobody knows which call a damaged row belongs to that was read for all of them, nor which one will always be in the way of
-// something, so each half of the batch runs by itself.
+// Nobody knows which call a damaged row belongs to that was read for all of them, nor which one will always be in the
+// way of something, so each half of the batch runs by itself.
 //
 // What waits for the commit (OnCommit) runs before any call is answered, so that nobody who was answered finds an
 // older row in a cache.
-func (c *committer) do(batch []*call) {
+func (c *committer) runBatch(batch []*call) {
 	var s *session
 	err := retried(func() (err error) {
 		s, err = c.db.transact(batch)
 		return err
 	})
 	if _, damaged := errors.AsType[kv.Damage](err); len(batch) > 1 && (damaged || errors.Is(err, errContended)) {
-		c.do(batch[:len(batch)/2])
-		c.do(batch[len(batch)/2:])
+		c.runBatch(batch[:len(batch)/2])
+		c.runBatch(batch[len(batch)/2:])
 		return
 	}
 	if at := spoiltAt(batch, err); at > 0 {
-		c.do(batch[:at])
-		c.do(batch[at:])
+		c.runBatch(batch[:at])
+		c.runBatch(batch[at:])
 		return
 	} else if at == 0 {
 		first := batch[0]
 		close(first.done) // nothing uncommitted was before it: its own error stands
 		if len(batch) > 1 {
-			c.do(batch[1:])
+			c.runBatch(batch[1:])
 		}
 		return
 	}
 	if err == nil {
-		s.told()
+		s.committed()
 	}
 	for _, call := range batch {
 		if err != nil {
@@ -170,8 +172,8 @@ func spoiltAt(batch []*call, err error) int {
 	return slices.Index(batch, s.by)
 }
 
-// errUnlocked: something was read without the lock of its account, and may be changing. When the transaction runs again,
-// there is a row to lock.
+// errUnlocked: something was read without the lock of its account, and may be changing. When the transaction runs
+// again, there is a row to lock.
 var errUnlocked = errors.New("postgres: an account was not locked")
 
 // transact runs calls in one transaction, once it can lock all of their accounts.
@@ -185,8 +187,8 @@ func (db *DB) transact(batch []*call) (s *session, err error) {
 }
 
 // try runs calls in one transaction of two round trips, if the calls have named all that they need: settings, locks and
-// reads are one, writes and commit the other. Its context is not that of any call: whoever gives up waiting must not
-// break off the writes of others.
+// reads are one, writes and commit the other. Its context is not that of any call: a caller that gives up waiting
+// must not break off the writes of others.
 func (db *DB) try(batch []*call) (*session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
 	defer cancel()
@@ -199,7 +201,7 @@ func (db *DB) try(batch []*call) (*session, error) {
 	var all need
 	for _, call := range batch {
 		call.err = nil
-		all.add(call.need)
+		all.merge(call.need)
 	}
 	var b pgx.Batch
 	b.Queue(begin)
@@ -238,11 +240,14 @@ func (s *session) unlocked(users []imagegen.UserID) [][]byte {
 	return unique(missing)
 }
 
-// openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction of
-// its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns errUnlocked
-// once that is done.
+// openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction
+// of its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns
+// errUnlocked once that is done.
 func (s *session) openAccounts(users [][]byte) error {
-	_, err := s.conn.Exec(s.ctx, `insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
+	ctx, cancel := s.trip()
+	defer cancel()
+	_, err := s.conn.Exec(ctx,
+		`insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
 	switch {
 	case err == nil:
 		return errUnlocked

@@ -24,9 +24,6 @@ const (
 	codeSerialization    = "40001"
 	codeDeadlock         = "40P01"
 	codeLockNotAvailable = "55P03"
-	codeQueryCanceled    = "57014"
-	codeNoSuchTable      = "42P01"
-	codeNoSuchSchema     = "3F000"
 )
 
 // ErrOutcomeUnknown: the connection was lost under a commit, or a standby has not confirmed it. The call may be
@@ -37,12 +34,17 @@ const (
 	// longestIdle is how long the database lets a transaction stand that its process does not go on with: a
 	// process that is paused keeps others from its rows for no longer.
 	longestIdle = 2 * time.Second
-	// longestStatement is how long one statement may take, waiting for rows included.
-	longestStatement = 20 * time.Second
+	// longestStatement is how long one statement may take, waiting for rows and for a standby included. The database
+	// ends it, and says so, before longestAnswer is over.
+	longestStatement = 8 * time.Second
+	// longestAnswer is how long a connection of the pool is waited for, and then each answer of the database. One that
+	// hangs holds its connections open, so nothing else would end the wait.
+	longestAnswer = 10 * time.Second
+	// longestConnect is how long each server that the address names may take to accept a connection. It leaves time
+	// for the second one.
+	longestConnect = longestAnswer / 2
 	// longestTransaction is how long a transaction is waited for, once it has begun.
 	longestTransaction = 60 * time.Second
-	// longestBegin is how long a connection is waited for.
-	longestBegin = 30 * time.Second
 )
 
 // settings hold in each transaction that writes, and end with it. The planner is kept from what is good for
@@ -68,7 +70,7 @@ type conn struct {
 	warned *warned
 }
 
-// warned tells of a wait for a standby that was cancelled: the commit is told as success nevertheless.
+// warned notes that a wait for a standby was cancelled: PostgreSQL reports the commit as a success nevertheless.
 type warned struct{ atomic.Bool }
 
 const warnedKey = "warned"
@@ -79,12 +81,13 @@ func configure(url string) (*pgxpool.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("postgres: the database's address cannot be read: %w", withoutPassword(err))
 	}
-	if c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement && !named(url, "default_query_exec_mode") {
+	if c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement &&
+		!hasSetting(url, "default_query_exec_mode") {
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
 	c.ConnConfig.DialFunc = dial
 	if c.ConnConfig.ConnectTimeout == 0 {
-		c.ConnConfig.ConnectTimeout = longestBegin
+		c.ConnConfig.ConnectTimeout = longestConnect
 	}
 	if _, given := c.ConnConfig.RuntimeParams["application_name"]; !given {
 		c.ConnConfig.RuntimeParams["application_name"] = "imagegend"
@@ -101,13 +104,18 @@ func configure(url string) (*pgxpool.Config, error) {
 	return c, nil
 }
 
+// patiently returns a context for one wait for the database.
+func (db *DB) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, db.patience)
+}
+
 // acquire takes a connection out of the pool. imagegen.ErrNotApplied.
 func (db *DB) acquire(ctx context.Context) (conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, longestBegin)
+	within, cancel := db.patiently(ctx)
 	defer cancel()
-	c, err := db.pool.Acquire(ctx)
+	c, err := db.pool.Acquire(within)
 	if err != nil {
-		return conn{}, notBegun(err)
+		return conn{}, unread(ctx, err)
 	}
 	w := c.Conn().PgConn().CustomData()[warnedKey].(*warned)
 	w.Store(false)
@@ -117,8 +125,8 @@ func (db *DB) acquire(ctx context.Context) (conn, error) {
 // release gives a connection back. One on which a transaction stands is closed.
 func (c conn) release() { c.Conn.Release() }
 
-// notBegun returns an imagegen.ErrNotApplied. A deadline in err is the database's or the pool's, and not the caller's, who
-// must not take it for theirs: err is told, and not wrapped.
+// notBegun returns an imagegen.ErrNotApplied. A deadline in err is the database's or the pool's, and not the caller's,
+// who must not take it for theirs: the message has err, which is not wrapped.
 func notBegun(err error) error { return fmt.Errorf("%w: postgres: %v", imagegen.ErrNotApplied, err) }
 
 // unread is notBegun for a read in the caller's own context, which may have ended.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,7 @@ type Config struct {
 	// default_query_exec_mode, no statement stays prepared, so that PgBouncer may stand between in transaction
 	// mode. Where nothing stands between, default_query_exec_mode=cache_statement saves the database some work.
 	URL string
-	// Connections is how many may be open at once; 0: 16.
+	// Connections is how many may be open at once; 0: what pool_max_conns in the URL says, or 16.
 	Connections int
 	// Images is where the images lie that Audit compares with their records; nil: Audit compares none.
 	Images imagegen.ImageStore
@@ -39,8 +40,8 @@ type Config struct {
 	// Poll is how soon a channel of DB.Wake is closed when nothing happens in this process, so that work which
 	// other processes bring is found; 0: a second.
 	Poll time.Duration
-	// Observer is told of each commit ([imagegen.EventCommitted]) with the time that it took; nil: nobody is
-	// told. A panic of the Observer is logged and changes nothing.
+	// Observer observes each commit ([imagegen.EventCommitted]) with the time that it took; nil: there is none. A
+	// panic of the Observer is logged and changes nothing.
 	Observer imagegen.Observer
 	Log      *slog.Logger // nil: silent
 }
@@ -57,10 +58,13 @@ type DB struct {
 	logins
 	opkeys
 	trails
-	credits    // but Charge and Settle, which go through the committer
-	timekeeper // the database's clock, as this process knows it, and judged as package clock judges it; it asks the database nothing
+	credits // but Charge and Settle, which go through the committer
+	// the database's clock, as this process knows it, and judged as package clock judges it; it asks the database
+	// nothing
+	timekeeper
 
 	pool      *pgxpool.Pool
+	patience  time.Duration // longestAnswer; tests shorten it
 	books     *ledger.Ledger
 	tables    *tables.Tables
 	failures  *trail.Failures
@@ -73,7 +77,7 @@ type DB struct {
 	turns     turns
 
 	// acting is held by the one transaction of this process that acts, see update; it has room for one. The lock
-	// in the database would do for correctness, but whoever waits for that one holds a connection.
+	// in the database would do for correctness, but a transaction that waits for that one holds a connection.
 	acting chan struct{}
 
 	trips, commits atomic.Int64 // round trips and commits of transactions that write, so far
@@ -83,6 +87,7 @@ type DB struct {
 	closed     bool
 	calls      sync.WaitGroup     // writes under way
 	background sync.WaitGroup     // upkeep
+	marking    chan struct{}      // holds a value for each call of Mark
 	quit       context.CancelFunc // ends it
 }
 
@@ -98,15 +103,21 @@ type (
 )
 
 var (
-	_ imagegen.JointStore = (*DB)(nil)
-	_ imagegen.Inspector  = (*DB)(nil)
-	_ account.LoginStore  = (*DB)(nil)
+	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.Inspector    = (*DB)(nil)
+	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ account.LoginStore    = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
 
 	_ imagegen.CreditAdmin = (*DB)(nil)
 	_ account.TrailStore   = (*DB)(nil)
 	_ imagegen.Timekeeper  = (*DB)(nil)
+
+	_ imagegen.ReadinessChecker = (*DB)(nil)
+	_ imagegen.Warner           = (*DB)(nil)
+	_ imagegen.TurnTaker        = (*DB)(nil)
+	_ imagegen.ChargeLister     = (*DB)(nil)
 )
 
 const (
@@ -120,7 +131,7 @@ const (
 // recovered by others once they are over.
 //
 // ErrNewerSchema: the database needs a later program. ErrUnsafe: the database may lose what it has acknowledged.
-// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenEnd].
+// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenTransferEnd].
 func Open(ctx context.Context, c Config) (*DB, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
@@ -141,13 +152,18 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.MaxConns = int32(cmp.Or(c.Connections, defaultConnections))
+	if c.Connections != 0 || !hasSetting(c.URL, "pool_max_conns") {
+		settings.MaxConns = int32(min(cmp.Or(c.Connections, defaultConnections), math.MaxInt32))
+	}
 	log := cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	pool, err := pgxpool.NewWithConfig(ctx, settings)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", withoutPassword(err))
 	}
-	db := &DB{pool: pool, images: c.Images, observer: c.Observer, log: log, clock: databaseClock{given: c.Now}, wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {}, acting: make(chan struct{}, 1)}
+	db := &DB{pool: pool, patience: longestAnswer, images: c.Images, observer: c.Observer, log: log,
+		clock: databaseClock{given: c.Now}, wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {
+
+		}, acting: make(chan struct{}, 1), marking: make(chan struct{}, marksAtOnce)}
 	if err := db.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, err
@@ -167,7 +183,7 @@ func (db *DB) start(keepFor time.Duration) {
 	db.tables = tables.New(keptDB{db}, db.books)
 	db.tables.KeepFor(keepFor)
 	db.accounts, db.logins, db.opkeys = db.tables, db.tables, db.tables
-	t := trail.New(keptDB{db}, func() time.Time { return db.books.Read().Wall })
+	t := trail.New(keptDB{db}, db.books.Now)
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)
 	background, quit := context.WithCancel(context.Background())
@@ -204,8 +220,7 @@ func (db *DB) prepare(ctx context.Context) error {
 // upkeepEvery is how often expired credits are written off. Nobody waits for it: they no longer count in any case.
 const upkeepEvery = time.Minute
 
-// upkeep writes off expired credits until ctx ends. Every process does so: what one has written off, the others do
-// not find any more.
+// upkeep writes off expired credits until ctx ends. One of all processes does so at a time.
 func (db *DB) upkeep(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
@@ -214,6 +229,9 @@ func (db *DB) upkeep(ctx context.Context) {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
+		}
+		if mine, err := db.Turn(ctx, "expiry", upkeepEvery/2); err != nil || !mine {
+			continue // an error means that the database is away, which readiness reports
 		}
 		if err := db.books.ExpireAll(ctx); err != nil && ctx.Err() == nil {
 			db.log.Warn("expired credits were not written off", "error", err)
@@ -265,7 +283,7 @@ func (db *DB) Close() error {
 // writeLast writes down what is known in memory alone: sign-ins that failed, and a doubt about the clock. On a DB that
 // is closed already there is nothing to do.
 func (db *DB) writeLast() error {
-	ctx, cancel := context.WithTimeout(context.Background(), longestBegin)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*longestAnswer)
 	defer cancel()
 	err := errors.Join(db.failures.WriteCounts(ctx), db.books.Remember(ctx))
 	if errors.Is(err, errClosed) {

@@ -16,8 +16,9 @@ const longestSilence = 10 * time.Second
 // way the system sends no probes; boundSilence covers that case.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: longestSilence / 2, Interval: longestSilence / 10, Count: 5},
-		Control:         boundSilence,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: longestSilence / 2, Interval: longestSilence / 10,
+			Count: 5},
+		Control: boundSilence,
 	}
 	return d.DialContext(ctx, network, address)
 }

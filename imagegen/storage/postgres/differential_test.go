@@ -46,11 +46,13 @@ func differ(t *testing.T, s *postgrestest.Server) {
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(bolt.Close()) })
 	url := s.Database(t)
-	houses := map[string]house{"memory": memory.New(&memory.Options{Now: now}), "bbolt": bolt, "postgres": open(t, url, by(now)), "postgres, another": open(t, url, by(now))}
+	houses := map[string]house{"memory": memory.New(&memory.Options{Now: now}), "bbolt": bolt,
+		"postgres": open(t, url, by(now)), "postgres, another": open(t, url, by(now))}
 	for _, name := range []string{"memory", "bbolt", "postgres"} {
 		for n, u := range users {
 			is.NoErr(houses[name].CreateUser(ctx, imagegen.User{ID: u, Name: string(u), CreatedAt: begin}))
-			is.NoErr(houses[name].CreateKey(ctx, imagegen.Key{ID: keyOf(u), User: u, Hash: [32]byte{byte(n + 1)}, CreatedAt: begin}))
+			is.NoErr(houses[name].CreateKey(ctx, imagegen.Key{ID: keyOf(u), User: u, Hash: [32]byte{byte(n + 1)},
+				CreatedAt: begin}))
 		}
 	}
 	seed := rand.Uint64()
@@ -68,7 +70,8 @@ func differ(t *testing.T, s *postgrestest.Server) {
 		turn++
 		for _, name := range []string{"bbolt", shared} {
 			got, err := do(houses[name])
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" ||
+				fmt.Sprint(err) != fmt.Sprint(wantErr) {
 				t.Fatalf("seed %d, step %d: %s: %v, memory: %v\n%s", seed, n, name, err, wantErr, diff)
 			}
 		}
@@ -113,7 +116,8 @@ func whole(t *testing.T, h house, u imagegen.UserID) (s statement) {
 	is.NoErr(err)
 	s.Journal, err = h.History(ctx, u, 0, 10_000)
 	is.NoErr(err)
-	s.Usage, err = h.Usage(ctx, u, imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now().AddDate(0, 0, 30)})
+	s.Usage, err = h.Usage(ctx, u, imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now().AddDate(0, 0,
+		30)})
 	is.NoErr(err)
 	s.Records, _, err = h.Generations(ctx, u, imagegen.Query{Limit: imagegen.MaxPageSize})
 	is.NoErr(err)
@@ -127,7 +131,8 @@ func randomStep(r *rand.Rand, n int, now time.Time) step {
 	some := imagegen.ChargeID(fmt.Sprint("charge ", r.IntN(n+1)))
 	switch r.IntN(10) {
 	case 0, 1:
-		g := imagegen.Grant{User: u, Credits: amount, Promo: r.IntN(2) == 0, Priority: r.IntN(3), Ref: fmt.Sprint("ref ", r.IntN(n+1))}
+		g := imagegen.Grant{User: u, Credits: amount, Promo: r.IntN(2) == 0, Priority: r.IntN(3),
+			Ref: fmt.Sprint("ref ", r.IntN(n+1))}
 		if r.IntN(2) == 0 {
 			g.Expires = now.Add(time.Duration(1 + r.Int64N(int64(6*time.Hour))))
 		}
@@ -149,7 +154,8 @@ func randomStep(r *rand.Rand, n int, now time.Time) step {
 		id, o := generation(r.IntN(n+1)), randomOutcome(r, n, now)
 		return func(h house) (any, error) { return h.FinishSettled(ctx, imagegen.Fence{ID: id, Attempt: 1}, o) }
 	case 7:
-		limits := imagegen.KeyLimits{Credits: imagegen.Credits(r.IntN(3) * 30), Daily: imagegen.Credits(r.IntN(3) * 10), AtOnce: r.IntN(4)}
+		limits := imagegen.KeyLimits{Credits: imagegen.Credits(r.IntN(3) * 30), Daily: imagegen.Credits(r.IntN(3) * 10),
+			Concurrent: r.IntN(4)}
 		return func(h house) (any, error) { return h.SetKeyLimits(ctx, keyOf(u), limits) }
 	case 8:
 		if r.IntN(3) == 0 {
@@ -181,13 +187,13 @@ func randomRecord(r *rand.Rand, n int, u imagegen.UserID, now time.Time) imagege
 func keyOf(u imagegen.UserID) imagegen.KeyID { return imagegen.KeyID("key_" + u) }
 
 // randomOutcome is a failure, a cancellation or an image.
-func randomOutcome(r *rand.Rand, n int, now time.Time) imagegen.Outcome {
+func randomOutcome(r *rand.Rand, n int, now time.Time) imagegen.OutcomeChange {
 	o := failed()
 	switch o.At = now; r.IntN(3) {
 	case 0:
 		o.Failure = nil
-		o.Images = []imagegen.StoredImage{{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png",
-			Width: 8, Height: 8, Size: 8, CreatedAt: now}}
+		o.Images = []imagegen.StoredImage{{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1,
+			MediaType: "image/png", Width: 8, Height: 8, Size: 8, CreatedAt: now}}
 	case 1:
 		o.Cancelled, o.Failure = true, &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "cancelled"}
 	}

@@ -14,30 +14,32 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// End is a database that is one end of a move, see package transfer. It has neither committer nor upkeep: what it does
-// are single transactions, and nothing in it changes on its own.
-type End struct{ db *DB }
+// TransferEnd is a database that is one end of a move, see package transfer. It has neither committer nor upkeep: what
+// it does are single transactions, and nothing in it changes on its own.
+type TransferEnd struct{ db *DB }
 
-var _ transfer.Database = (*End)(nil)
+var _ transfer.Database = (*TransferEnd)(nil)
 
-// OpenEnd connects to a database in order to move everything out of it, or into it. The caller closes it. The errors
-// are those of Open, except that a database which was moved, or is being moved, can be opened.
-func OpenEnd(ctx context.Context, c Config) (*End, error) {
+// OpenTransferEnd connects to a database in order to move everything out of it, or into it. The caller closes it. The
+// errors are those of Open, except that a database which was moved, or is being moved, can be opened.
+func OpenTransferEnd(ctx context.Context, c Config) (*TransferEnd, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &End{db}, nil
+	return &TransferEnd{db}, nil
 }
 
 // Close ends the connections.
-func (e *End) Close() error {
+func (e *TransferEnd) Close() error {
 	e.db.pool.Close()
 	return nil
 }
 
 // Audit implements [imagegen.Inspector].
-func (e *End) Audit(ctx context.Context) (imagegen.AuditReport, error) { return e.db.Audit(ctx) }
+func (e *TransferEnd) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+	return e.db.Audit(ctx)
+}
 
 const (
 	readMove  = `select form from imagegend.moves`
@@ -45,7 +47,7 @@ const (
 )
 
 // Mark implements [transfer.Database].
-func (e *End) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
+func (e *TransferEnd) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
 
 // moved reads the mark of a database; one that never took part in a move has the zero mark.
 func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
@@ -80,8 +82,9 @@ var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 
 // SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
 // change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,
-// so triggers are what stops its writes. CREATE TRIGGER waits for transactions under way, whose writes the move then finds.
-func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
+// so triggers are what stops its writes. CREATE TRIGGER waits for transactions under way, whose writes the move then
+// finds.
+func (e *TransferEnd) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if err := stands(ctx, tx, former); err != nil {
 			return err
@@ -93,8 +96,9 @@ func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 			if m.State != transfer.Leaving && m.State != transfer.Left {
 				continue
 			}
-			if _, err := tx.Exec(ctx, `create trigger moved before insert or update or delete or truncate on imagegend.`+table+
-				` for each statement execute function imagegend.moved()`); err != nil {
+			if _, err := tx.Exec(ctx,
+				`create trigger moved before insert or update or delete or truncate on imagegend.`+table+
+					` for each statement execute function imagegend.moved()`); err != nil {
 				return err
 			}
 		}
@@ -109,9 +113,9 @@ func (e *End) SetMark(ctx context.Context, former, m transfer.Mark) error {
 
 // Take implements [transfer.Database]. It takes the rows and sets the mark in one transaction, however long that takes.
 // What was running at the source gets a lease that is over, so that the first node recovers it.
-func (e *End) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
+func (e *TransferEnd) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.update(ctx, func(s *session) error {
-		s.exec(unhurried) // nobody else works on the target, so nobody waits
+		s.takeTime() // nobody else works on the target, so nobody waits
 		if err := stands(s.ctx, s.conn, former); err != nil {
 			return err
 		}
@@ -155,7 +159,7 @@ func (s *session) takeRow(r transfer.Row) error {
 }
 
 // Rows implements [transfer.Database].
-func (e *End) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
+func (e *TransferEnd) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.view(ctx, func(s *session) error {
 		rows = s.rowsBehind(after, n)
 		return nil
@@ -182,8 +186,8 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 // nextBucket returns the first bucket behind another, in the order of their names; "": there is none. The three that
 // have tables of their own are among them whether they have rows or not.
 func (s *session) nextBucket(after string) (next string) {
-	s.query(func(rows pgx.Rows) error { return each(rows, func() error { return nil }, &next) },
-		`select bucket from imagegend.kept where bucket > $1 order by bucket limit 1`, after)
+	s.scan(func() {}, []any{&next}, `select bucket from imagegend.kept where bucket > $1 order by bucket limit 1`,
+		after)
 	for _, own := range []string{transfer.Generations, transfer.Clock, transfer.Journal} {
 		if own > after && (next == "" || own < next) {
 			next = own
@@ -197,21 +201,22 @@ func (s *session) nextBucket(after string) (next string) {
 func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	switch bucket {
 	case transfer.Generations:
-		return s.transferred(bucket, `select id, form from imagegend.generations where id > $1 order by id limit $2`, bytesOf(after), n)
+		return s.transferred(bucket, `select id, form from imagegend.generations where id > $1 order by id limit $2`,
+			bytesOf(after), n)
 	case transfer.Journal:
 		return s.entriesBehind(after, n)
 	case transfer.Clock:
 		return s.clockBehind(after)
 	}
-	return s.transferred(bucket, `select key, value from imagegend.kept where bucket = $3 and key > $1 order by key limit $2`, bytesOf(after), n, bucket)
+	return s.transferred(bucket,
+		`select key, value from imagegend.kept where bucket = $3 and key > $1 order by key limit $2`, bytesOf(after), n,
+		bucket)
 }
 
 // transferred returns the rows of a query for keys and values.
 func (s *session) transferred(bucket, sql string, args ...any) (all []transfer.Row) {
-	s.query(func(rows pgx.Rows) error {
-		r := transfer.Row{Place: transfer.Place{Bucket: bucket}}
-		return each(rows, func() error { all = append(all, r); return nil }, &r.Key, &r.Value)
-	}, sql, args...)
+	r := transfer.Row{Place: transfer.Place{Bucket: bucket}}
+	s.scan(func() { all = append(all, r) }, []any{&r.Key, &r.Value}, sql, args...)
 	return all
 }
 
@@ -222,15 +227,14 @@ func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 	if !known {
 		last = ledger.Place{}
 	}
-	s.query(func(rows pgx.Rows) error {
-		var user, form []byte
-		var seq uint64
-		return each(rows, func() error {
-			key := ledgerkv.JournalKey(ledger.Place{User: imagegen.UserID(user), Seq: seq})
-			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: form})
-			return nil
-		}, &user, &seq, &form)
-	}, `select usr, seq, form from imagegend.journal where (usr, seq) > ($1, $2) order by usr, seq limit $3`, []byte(last.User), int64(last.Seq), n)
+	var user, form []byte
+	var seq uint64
+	s.scan(func() {
+		key := ledgerkv.JournalKey(ledger.Place{User: imagegen.UserID(user), Seq: seq})
+		all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: form})
+	}, []any{&user, &seq, &form},
+		`select usr, seq, form from imagegend.journal where (usr, seq) > ($1, $2) order by usr, seq limit $3`,
+		[]byte(last.User), int64(last.Seq), n)
 	return all
 }
 
@@ -241,5 +245,6 @@ func (s *session) clockBehind(after []byte) []transfer.Row {
 	if after != nil || mark == (clock.Mark{}) {
 		return nil
 	}
-	return []transfer.Row{{Place: transfer.Place{Bucket: transfer.Clock, Key: ledgerkv.ClockKey()}, Value: mark.Encode()}}
+	return []transfer.Row{{Place: transfer.Place{Bucket: transfer.Clock, Key: ledgerkv.ClockKey()},
+		Value: mark.Encode()}}
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// Whoever has a database open from which everything is being moved can add, change and remove nothing there, and says
-// that it is not ready.
+// A node that has a database open from which everything is being moved can add, change and remove nothing there, and
+// is not ready.
 func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	is, url := is.New(t), postgrestest.Start(t).Database(t)
 	db := open(t, url)
 	fund(t, db)
 	intent, err := db.Create(t.Context(), record(1), time.Minute)
 	is.NoErr(err)
-	e, err := postgres.OpenEnd(t.Context(), postgres.Config{URL: url})
+	e, err := postgres.OpenTransferEnd(t.Context(), postgres.Config{URL: url})
 	is.NoErr(err)
 	defer e.Close()
 	none, err := e.Mark(t.Context())
@@ -30,14 +30,15 @@ func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	is.NoErr(e.SetMark(t.Context(), none, leaving))
 	is.True(errors.Is(db.Ready(t.Context()), transfer.ErrMoved))
 
-	_, err = db.Update(t.Context(), intent.Fence(), imagegen.Abandon{})
+	_, err = db.Update(t.Context(), intent.Fence(), imagegen.AbandonChange{})
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
-	is.True(errors.Is(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}), imagegen.ErrNotApplied))
+	is.True(errors.Is(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}),
+		imagegen.ErrNotApplied))
 	_, err = db.Create(t.Context(), record(2), time.Minute)
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
 
 	is.NoErr(e.SetMark(t.Context(), leaving, none)) // it was called off
 	is.NoErr(db.Ready(t.Context()))
-	_, err = db.Update(t.Context(), intent.Fence(), imagegen.Abandon{})
+	_, err = db.Update(t.Context(), intent.Fence(), imagegen.AbandonChange{})
 	is.NoErr(err)
 }

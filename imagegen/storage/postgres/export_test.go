@@ -19,7 +19,7 @@ func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (e
 		batch = append(batch, &call{need: need{charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
 			run: func(s *session) error { return db.books.At(s, s.at).Settle(id, used) }})
 	}
-	db.committer.do(batch)
+	db.committer.runBatch(batch)
 	for _, c := range batch {
 		errs = append(errs, c.err)
 	}
@@ -30,7 +30,7 @@ func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (e
 func (db *DB) RefundBeside(id imagegen.ChargeID, u imagegen.UserID) error {
 	c := &call{need: need{users: []imagegen.UserID{u}, charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
 		run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
-	db.committer.do([]*call{c})
+	db.committer.runBatch([]*call{c})
 	return c.err
 }
 
@@ -38,8 +38,8 @@ func (db *DB) RefundBeside(id imagegen.ChargeID, u imagegen.UserID) error {
 func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 	var batch []*call
 	for n, c := range charges {
-		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}}, done: make(chan struct{}),
-			run: func(s *session) error {
+		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}},
+			done: make(chan struct{}), run: func(s *session) error {
 				err := db.books.At(s, s.at).Charge(c, imagegen.Key{})
 				if err == nil && n == len(charges)-1 {
 					err = imagegen.ErrNotFound
@@ -47,7 +47,7 @@ func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 				return err
 			}})
 	}
-	db.committer.do(batch)
+	db.committer.runBatch(batch)
 	for _, c := range batch {
 		errs = append(errs, c.err)
 	}
@@ -70,25 +70,27 @@ func (db *DB) CountAudit(ctx context.Context) (imagegen.AuditReport, int, error)
 }
 
 // CreateBesideAbandon creates a record, abandons an intent and creates another record, in one batch.
-func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fence, second imagegen.Record) (errs []error) {
+func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fence,
+	second imagegen.Record) (errs []error) {
 	create := func(r imagegen.Record) *call {
 		return &call{need: createNeeds(r), done: make(chan struct{}), run: func(s *session) error {
-			if err := rules.Asked(asked{s}, r); err != nil {
+			if err := rules.Asked(asked{s}, r, s.at); err != nil {
 				return err
 			}
 			_, err := s.replace(tables.Row{}, tables.Row{Record: r}, time.Minute)
 			return err
 		}}
 	}
-	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}}, done: make(chan struct{}), run: func(s *session) error {
-		from, to, _, err := s.apply(abandoned, imagegen.Abandon{})
-		if err == nil {
-			_, err = s.replace(from, to, 0)
-		}
-		return err
-	}}
+	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}}, done: make(chan struct{}),
+		run: func(s *session) error {
+			from, to, _, err := s.applyChange(abandoned, imagegen.AbandonChange{})
+			if err == nil {
+				_, err = s.replace(from, to, 0)
+			}
+			return err
+		}}
 	batch := []*call{create(first), abandon, create(second)}
-	db.committer.do(batch)
+	db.committer.runBatch(batch)
 	for _, c := range batch {
 		errs = append(errs, c.err)
 	}
@@ -99,10 +101,13 @@ func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fenc
 func (db *DB) ChargeAtOnce(charges ...imagegen.Charge) (errs []error) {
 	var batch []*call
 	for _, c := range charges {
-		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}, billed: map[keyOf]bool{{c.User, c.Key}: true}},
-			done: make(chan struct{}), run: func(s *session) error { return db.books.At(s, s.at).Charge(c, imagegen.Key{}) }})
+		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID},
+			billed: map[keyOf]bool{{c.User, c.Key}: true}},
+			done: make(chan struct{}), run: func(s *session) error {
+				return db.books.At(s, s.at).Charge(c, imagegen.Key{})
+			}})
 	}
-	db.committer.do(batch)
+	db.committer.runBatch(batch)
 	for _, c := range batch {
 		errs = append(errs, c.err)
 	}
@@ -117,3 +122,37 @@ var NotBegun = notBegun
 
 // Undone is undone.
 var Undone = undone
+
+// SetPatience shortens the waits for the database.
+func (db *DB) SetPatience(p time.Duration) { db.patience = p }
+
+// MostConnections is how many connections there may be at once.
+func (db *DB) MostConnections() int32 { return db.pool.Stat().MaxConns() }
+
+// RefundUnforeseen settles a charge to nothing in a transaction that reads the charge before it locks the account.
+func (db *DB) RefundUnforeseen(id imagegen.ChargeID) error {
+	c := &call{done: make(chan struct{}), run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
+	db.committer.runBatch([]*call{c})
+	return c.err
+}
+
+// Left lists what transactions have left behind in the idle sessions of the pool: settings (but the one that
+// PgBouncer hands on itself), locks, prepared statements and temporary tables.
+func (db *DB) Left(ctx context.Context) (left []string, err error) {
+	for _, c := range db.pool.AcquireAllIdle(ctx) {
+		defer c.Release()
+		rows, err := c.Query(ctx,
+			`select 'setting ' || name || ' = ' || setting from pg_settings where source = 'session' and name <> 'application_name'
+ union all select 'lock ' || objid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()
+ union all select 'prepared ' || name from pg_prepared_statements
+ union all select 'table ' || relname from pg_class where relnamespace = pg_my_temp_schema()`)
+		if err != nil {
+			return left, err
+		}
+		var what string
+		if err := each(rows, func() error { left = append(left, what); return nil }, &what); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}

@@ -30,6 +30,7 @@ func (s *session) flush(b *pgx.Batch) {
 	s.flushCharges(b)
 	s.flushUsage(b)
 	s.flushRows(b)
+	s.flushTotals(b)
 	s.kept.flush(b)
 	if s.mark.changed {
 		b.Queue(`with met as (update imagegend.clock set form = $1 where form is not distinct from $2 returning 1) select 1 / (count(*) = 1)::int from met`,
@@ -47,7 +48,8 @@ func (s *session) flushAccounts(b *pgx.Batch) {
 		if !a.changed {
 			continue
 		}
-		users, forms, seqs = append(users, []byte(u)), append(forms, kv.Encode(&a.Account, ledgerkv.AccountForm)), append(seqs, int64(a.Seq))
+		users, forms, seqs = append(users, []byte(u)), append(forms, kv.Encode(&a.Account, ledgerkv.AccountForm)),
+			append(seqs, int64(a.Seq))
 		var at *int64
 		if !a.Next.At.IsZero() {
 			n := a.Next.At.UnixNano()
@@ -57,7 +59,8 @@ func (s *session) flushAccounts(b *pgx.Batch) {
 	}
 	if len(users) > 0 {
 		b.Queue(`update imagegend.accounts a set seq = x.seq, next = x.next, form = x.form
- from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) x(usr, seq, next, form) where a.usr = x.usr`, users, seqs, next, forms)
+ from unnest($1::bytea[], $2::bigint[], $3::bigint[], $4::bytea[]) x(usr, seq, next, form) where a.usr = x.usr`, users,
+			seqs, next, forms)
 	}
 }
 
@@ -68,7 +71,7 @@ type lotColumns struct {
 	paid, live                           []bool
 }
 
-func (c *lotColumns) add(l ledger.Lot) {
+func (c *lotColumns) appendLot(l ledger.Lot) {
 	c.users, c.forms = append(c.users, []byte(l.User)), append(c.forms, kv.Encode(&l, ledgerkv.LotForm))
 	c.numbers, c.priority = append(c.numbers, int64(l.Number)), append(c.priority, int64(l.Priority))
 	c.expires, c.effected = append(c.expires, nano(l.Expires)), append(c.effected, l.Effective.UnixNano())
@@ -84,9 +87,9 @@ func (s *session) flushLots(b *pgx.Batch) {
 		for _, l := range a.lots {
 			switch {
 			case l.fresh:
-				fresh.add(l.Lot)
+				fresh.appendLot(l.Lot)
 			case l.changed:
-				changed.add(l.Lot)
+				changed.appendLot(l.Lot)
 			}
 		}
 	}
@@ -112,7 +115,8 @@ func (s *session) flushJournal(b *pgx.Batch) {
 	var users, refs, forms [][]byte
 	var seqs, times, epochs []int64
 	for _, e := range s.entries {
-		users, seqs, times, epochs = append(users, []byte(e.User)), append(seqs, int64(e.Seq)), append(times, e.Time.UnixNano()), append(epochs, int64(e.Epoch))
+		users, seqs, times, epochs = append(users, []byte(e.User)), append(seqs, int64(e.Seq)),
+			append(times, e.Time.UnixNano()), append(epochs, int64(e.Epoch))
 		var ref []byte
 		if e.Ref != "" {
 			ref = []byte(e.Ref)
@@ -135,8 +139,9 @@ type chargeColumns struct {
 	days                []*int64
 }
 
-func (c *chargeColumns) add(id imagegen.ChargeID, v *charge) {
-	c.ids, c.users, c.seqs, c.open = append(c.ids, []byte(id)), append(c.users, []byte(v.User)), append(c.seqs, int64(v.Seq)), append(c.open, !v.Settled)
+func (c *chargeColumns) appendCharge(id imagegen.ChargeID, v *charge) {
+	c.ids, c.users, c.seqs, c.open = append(c.ids, []byte(id)), append(c.users, []byte(v.User)),
+		append(c.seqs, int64(v.Seq)), append(c.open, !v.Settled)
 	c.formers, c.was = append(c.formers, []byte(v.was.User)), append(c.was, int64(v.was.Seq))
 	var lots []string
 	for _, p := range v.Postings {
@@ -164,9 +169,9 @@ func (s *session) flushCharges(b *pgx.Batch) {
 	for id, c := range s.charges {
 		switch {
 		case c.fresh && c.changed:
-			fresh.add(id, c)
+			fresh.appendCharge(id, c)
 		case c.changed:
-			changed.add(id, c)
+			changed.appendCharge(id, c)
 		}
 	}
 	if c := fresh; len(c.ids) > 0 {
@@ -201,9 +206,10 @@ type columns struct {
 	erased, favourite    bool
 }
 
-// columnsOf is what the columns of a row must be: status is NULL while the owner cannot see the generation; ended is set
-// as long as it can be read; tells is set while there is something to forget, in a failed generation its prompt, in an
-// erased one the hash of its idempotency key; joining is set while nobody has received the answer. The slices are new.
+// columnsOf is what the columns of a row must be: status is NULL while the owner cannot see the generation; ended is
+// set as long as it can be read; tells is set while there is something to forget, in a failed generation its prompt, in
+// an erased one the hash of its idempotency key; joining is set while nobody has received the answer. The slices are
+// new.
 func columnsOf(r *tables.Row) (c columns) {
 	if s := string(r.Status()); s != "" {
 		c.status = &s
@@ -227,13 +233,16 @@ func columnsOf(r *tables.Row) (c columns) {
 	return c
 }
 
-func (c *rowColumns) add(r *tables.Row) {
+func (c *rowColumns) appendRow(r *tables.Row) {
 	v := columnsOf(r)
-	c.ids, c.users, c.forms = append(c.ids, []byte(r.ID)), append(c.users, []byte(r.User)), append(c.forms, tables.EncodeRow(r))
-	c.status, c.unsettled, c.disputed, c.erased = append(c.status, v.status), append(c.unsettled, v.unsettled), append(c.disputed, v.disputed), append(c.erased, v.erased)
+	c.ids, c.users, c.forms = append(c.ids, []byte(r.ID)), append(c.users, []byte(r.User)),
+		append(c.forms, tables.EncodeRow(r))
+	c.status, c.unsettled, c.disputed, c.erased = append(c.status, v.status), append(c.unsettled, v.unsettled),
+		append(c.disputed, v.disputed), append(c.erased, v.erased)
 	c.created, c.nth = append(c.created, r.CreatedAt.UnixNano()), append(c.nth, int64(r.Nth))
 	c.ended, c.tells = append(c.ended, v.ended), append(c.tells, v.tells)
-	c.idempotency, c.joining, c.favourite = append(c.idempotency, v.idempotency), append(c.joining, v.joining), append(c.favourite, v.favourite)
+	c.idempotency, c.joining, c.favourite = append(c.idempotency, v.idempotency), append(c.joining, v.joining),
+		append(c.favourite, v.favourite)
 }
 
 // flushRows writes the generations that were changed: what was not there is inserted, what is gone is deleted, and what
@@ -248,22 +257,24 @@ func (s *session) flushRows(b *pgx.Batch) {
 			gone = append(gone, []byte(id))
 		case g.State == imagegen.StateGone:
 		case there:
-			changed.add(&g.Row)
+			changed.appendRow(&g.Row)
 		default:
-			fresh.add(&g.Row)
+			fresh.appendRow(&g.Row)
 		}
 	}
 	if c := fresh; len(c.ids) > 0 {
 		b.Queue(`insert into imagegend.generations (id, usr, status, unsettled, disputed, created, ended, idempotency, nth, joining, tells, erased, favourite, form)
  select * from unnest($1::bytea[], $2::bytea[], $3::text[], $4::bool[], $5::bool[], $6::bigint[], $7::bigint[], $8::bytea[], $9::bigint[], $10::bytea[], $11::bigint[], $12::bool[], $13::bool[], $14::bytea[])`,
-			c.ids, c.users, c.status, c.unsettled, c.disputed, c.created, c.ended, c.idempotency, c.nth, c.joining, c.tells, c.erased, c.favourite, c.forms)
+			c.ids, c.users, c.status, c.unsettled, c.disputed, c.created, c.ended, c.idempotency, c.nth, c.joining,
+			c.tells, c.erased, c.favourite, c.forms)
 	}
 	if c := changed; len(c.ids) > 0 {
 		b.Queue(`update imagegend.generations g set status = x.status, unsettled = x.unsettled, disputed = x.disputed, ended = x.ended,
  idempotency = x.idempotency, joining = x.joining, tells = x.tells, erased = x.erased, favourite = x.favourite, form = x.form
  from unnest($1::bytea[], $2::text[], $3::bool[], $4::bool[], $5::bigint[], $6::bytea[], $7::bytea[], $8::bigint[], $9::bool[], $10::bool[], $11::bytea[])
  x(id, status, unsettled, disputed, ended, idempotency, joining, tells, erased, favourite, form) where g.id = x.id`,
-			c.ids, c.status, c.unsettled, c.disputed, c.ended, c.idempotency, c.joining, c.tells, c.erased, c.favourite, c.forms)
+			c.ids, c.status, c.unsettled, c.disputed, c.ended, c.idempotency, c.joining, c.tells, c.erased, c.favourite,
+			c.forms)
 	}
 	if len(gone) > 0 {
 		b.Queue(`delete from imagegend.generations where id = any($1)`, gone)

@@ -25,13 +25,13 @@ func (s *session) foresee(rows []transfer.Row) error {
 		if err != nil {
 			return imagegen.Violation{Rule: "journal entry", Subject: fmt.Sprintf("%q", r.Key), Detail: err.Error()}
 		}
-		f.add(e)
+		f.addEntry(e)
 	}
 	if len(f.users) == 0 {
 		return nil
 	}
 	var b pgx.Batch
-	f.ask(s, &b)
+	f.queueReads(s, &b)
 	return s.send(&b)
 }
 
@@ -50,9 +50,9 @@ type lotOf struct {
 	number uint64
 }
 
-// add notes what an entry is about: its account, the lots that it posts to (not those that it makes), its charge, and
-// the row of usage and the total in which it counts.
-func (f *foreseen) add(e ledger.Entry) {
+// addEntry notes what an entry is about: its account, the lots that it posts to (not those that it makes), its charge,
+// and the row of usage and the total in which it counts.
+func (f *foreseen) addEntry(e ledger.Entry) {
 	f.users = append(f.users, e.User)
 	for _, p := range e.Postings {
 		f.lots[lotOf{e.User, p.Lot}] = true
@@ -66,9 +66,9 @@ func (f *foreseen) add(e ledger.Entry) {
 	}
 }
 
-// ask queues the reads. Accounts come first, since their locks keep all other rows as they are. What is not found stays
-// as it is set here: empty and not known.
-func (f *foreseen) ask(s *session, b *pgx.Batch) {
+// queueReads queues the reads. Accounts come first, since their locks keep all other rows as they are. What is not
+// found stays as it is set here: empty and not known.
+func (f *foreseen) queueReads(s *session, b *pgx.Batch) {
 	users, charges := unique(f.users), unique(f.charges)
 	b.Queue(`insert into imagegend.accounts select usr, 0, null, '' from unnest($1::bytea[]) u(usr) on conflict do nothing`, users)
 	b.Queue(readAccounts+s.locked(), users).Query(s.scanAccounts)
@@ -95,7 +95,8 @@ func (f *foreseen) askUsage(s *session, b *pgx.Batch) {
 	var users, keys, models [][]byte
 	var days []int64
 	for k := range f.usage {
-		users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)), append(models, []byte(k.Model)), append(days, k.Day.Unix())
+		users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)),
+			append(models, []byte(k.Model)), append(days, k.Day.Unix())
 		s.usage[k] = &usage{Usage: ledger.Usage{UsageKey: k}}
 	}
 	b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) x(usr, key, day, model)

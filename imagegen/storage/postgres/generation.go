@@ -48,14 +48,14 @@ func (s *session) load(id imagegen.GenerationID) (tables.Row, error) {
 }
 
 // scanRows takes rows into the session. One that cannot be read does not end the transaction, which serves others too:
-// load tells whoever asks for it.
+// load returns its error.
 func (s *session) scanRows(rows pgx.Rows) error {
 	var id, form []byte
-	return each(rows, func() error { s.take(imagegen.GenerationID(id), form); return nil }, &id, &form)
+	return each(rows, func() error { s.noteRow(imagegen.GenerationID(id), form); return nil }, &id, &form)
 }
 
-// take takes a row into the session, as it is in the database.
-func (s *session) take(id imagegen.GenerationID, form []byte) {
+// noteRow takes a row into the session, as it is in the database.
+func (s *session) noteRow(id imagegen.GenerationID, form []byte) {
 	r, err := decodeRow(id, form)
 	s.rows[id] = &generation{Row: r, was: r, damaged: err}
 }
@@ -67,7 +67,8 @@ func decodeRow(id imagegen.GenerationID, form []byte) (tables.Row, error) {
 		err = errors.New("the row belongs to another generation")
 	}
 	if err != nil {
-		return tables.Row{}, kv.Damage{Err: fmt.Errorf("postgres: generation %q cannot be read; run an audit: %w", id, err)}
+		return tables.Row{}, kv.Damage{Err: fmt.Errorf("postgres: generation %q cannot be read; run an audit: %w", id,
+			err)}
 	}
 	return r, nil
 }
@@ -80,7 +81,7 @@ func (s *session) scanHolders(rows pgx.Rows) error {
 		h := holder{imagegen.UserID(user), [32]byte(key)}
 		s.holders[h] = imagegen.GenerationID(id)
 		if s.rows[s.holders[h]] == nil {
-			s.take(s.holders[h], form)
+			s.noteRow(s.holders[h], form)
 		}
 		return nil
 	}, &user, &key, &id, &form)
@@ -113,7 +114,7 @@ func (s *session) lastHolder(h holder) (last imagegen.GenerationID) {
 	s.query(s.scanHolders, lastHolders, list(h.user), [][]byte{h.key[:]}, former)
 	last = s.holders[h]
 	if last != "" && s.rows[last].damaged != nil {
-		return last // load tells of it
+		return last // load returns the error
 	}
 	for id, g := range s.rows {
 		if h.isOf(g.Row) && (last == "" || g.Nth > s.rows[last].Nth) {
@@ -125,7 +126,8 @@ func (s *session) lastHolder(h holder) (last imagegen.GenerationID) {
 
 // isOf reports whether a row has the key.
 func (h holder) isOf(r tables.Row) bool {
-	return r.State != imagegen.StateGone && r.User == h.user && r.IdempotencyKey != "" && imagegen.IdempotencyHash(r.IdempotencyKey) == h.key
+	return r.State != imagegen.StateGone && r.User == h.user && r.IdempotencyKey != "" &&
+		imagegen.IdempotencyHash(r.IdempotencyKey) == h.key
 }
 
 // asked finds users, keys and reservations in a session, for package rules.
@@ -138,9 +140,9 @@ func (a asked) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) 
 	return r.Record, err
 }
 
-// apply applies a change to a row and writes nothing: replace does. from is the row as it is, also with an error.
+// applyChange applies a change to a row and writes nothing: replace does. from is the row as it is, also with an error.
 // imagegen.ErrStale: there is no row, or another attempt owns it. The other errors are those of Record.Apply.
-func (s *session) apply(f imagegen.Fence, c imagegen.Change) (from, to tables.Row, changed bool, err error) {
+func (s *session) applyChange(f imagegen.Fence, c imagegen.Change) (from, to tables.Row, changed bool, err error) {
 	from, err = s.load(f.ID)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return tables.Row{}, tables.Row{}, false, imagegen.ErrStale
@@ -153,18 +155,19 @@ func (s *session) apply(f imagegen.Fence, c imagegen.Change) (from, to tables.Ro
 	return from, to, changed, err
 }
 
-// grace is the lease of a record that an Update sets running, since an Update names no lease. The engine extends it like
-// any other lease; otherwise recovery takes the record over.
+// grace is the lease of a record that an Update sets running, since an Update names no lease. The engine extends it
+// like any other lease; otherwise recovery takes the record over.
 const grace = 30 * time.Second
 
 // replace writes to in the place of from, which is the row as load has returned it. A zero from: the row is created; to
 // in the state gone: it is deleted. It returns the row as it is stored, in memory of its own.
 //
 // It decides three things that no record says by itself. Due is when the row may be claimed, by this database's judged
-// time. Nth counts the rows of one idempotency key, so that the last of them is found. The lease is lease from now; with
-// 0 a row that goes on in the same attempt keeps its lease, and one that begins to run gets grace.
+// time. Nth counts the rows of one idempotency key, so that the last of them is found. The lease is lease from now;
+// with 0 a row that goes on in the same attempt keeps its lease, and one that begins to run gets grace.
 //
-// An imagegen.Violation: the row does not fit the charge that was made with it. A kv.Damage: that charge cannot be read.
+// An imagegen.Violation: the row does not fit the charge that was made with it. A kv.Damage: that charge cannot be
+// read.
 func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row, error) {
 	to.Due = time.Time{}
 	if to.State == imagegen.StateQueued && to.Delay > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// keptDB is a kv.DB over the rows in kept: users, keys, logins, sign-ins and the trail, which package tables and package
-// trail keep as in the default storage. Generations and the ledger have tables of their own.
+// keptDB is a kv.DB over the rows in kept: users, keys, logins, sign-ins and the trail, which package tables and
+// package trail keep as in the default storage. Generations and the ledger have tables of their own.
 type keptDB struct{ db *DB }
 
 var _ kv.DB = keptDB{}
@@ -59,22 +59,22 @@ func (k *kept) Get(b kv.Bucket, key []byte) (value []byte) {
 	if v, known := k.values[at]; known {
 		return v
 	}
-	k.query(func(rows pgx.Rows) error { return each(rows, func() error { return nil }, &value) },
-		`select value from imagegend.kept where bucket = $1 and key = $2`, string(b), bytesOf(key))
+	k.scan(func() {}, []any{&value}, `select value from imagegend.kept where bucket = $1 and key = $2`, string(b),
+		bytesOf(key))
 	return value
 }
 
 // Put implements kv.Tx.
 func (k *kept) Put(b kv.Bucket, key, value []byte) {
-	k.write(place{b, string(key)}, value)
+	k.writePlace(place{b, string(key)}, value)
 }
 
 // Delete implements kv.Tx.
 func (k *kept) Delete(b kv.Bucket, key []byte) {
-	k.write(place{b, string(key)}, nil)
+	k.writePlace(place{b, string(key)}, nil)
 }
 
-func (k *kept) write(at place, value []byte) {
+func (k *kept) writePlace(at place, value []byte) {
 	k.changes++
 	k.entries = nil
 	if k.written == nil {
@@ -97,7 +97,8 @@ func (k *kept) flush(b *pgx.Batch) {
 		if value != nil {
 			to = &in
 		}
-		to.buckets, to.keys, to.values = append(to.buckets, string(at.bucket)), append(to.keys, []byte(at.key)), append(to.values, value)
+		to.buckets, to.keys, to.values = append(to.buckets, string(at.bucket)), append(to.keys, []byte(at.key)),
+			append(to.values, value)
 	}
 	if len(in.keys) > 0 {
 		b.Queue(`insert into imagegend.kept select * from unnest($1::text[], $2::bytea[], $3::bytea[]) on conflict (bucket, key) do update set value = excluded.value`,
@@ -119,8 +120,8 @@ func (k *kept) Ascend(b kv.Bucket, from []byte, f func(key, value []byte) bool) 
 }
 
 // Keys implements kv.Tx. It reads no values. Where the first key was read beforehand, and there is none that begins as
-// from does, the walk ends at once, although there may be others behind: whoever asks for such a place looks for nothing
-// else (Index.First).
+// from does, the walk ends at once, although there may be others behind: a caller that asks for such a place looks for
+// nothing else (Index.First).
 func (k *kept) Keys(b kv.Bucket, from []byte, f func(key []byte) bool) {
 	if first, known := k.entries[place{b, string(from)}]; known {
 		if first == nil || !f(first) {
@@ -141,9 +142,10 @@ func (k *kept) Descend(b kv.Bucket, before []byte, f func(key, value []byte) boo
 	k.walk(below, b, before, f, slices.Clone[[]byte])
 }
 
-// walk calls f for the rows of a query until f returns false or there are no more. It sends what was written first. next
-// says where to go on behind the last key of a page. f runs between queries, so that it may read.
-func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []byte) bool, next func(last []byte) []byte) {
+// walk calls f for the rows of a query until f returns false or there are no more. It sends what was written first.
+// next says where to go on behind the last key of a page. f runs between queries, so that it may read.
+func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []byte) bool,
+	next func(last []byte) []byte) {
 	if len(k.written) > 0 {
 		var writes pgx.Batch
 		k.flush(&writes)
@@ -152,10 +154,8 @@ func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []by
 	type pair struct{ key, value []byte }
 	for n := 8; ; n = min(4*n, atOnce) {
 		var page []pair
-		k.query(func(rows pgx.Rows) error {
-			var p pair
-			return each(rows, func() error { page = append(page, p); return nil }, &p.key, &p.value)
-		}, sql, string(b), bytesOf(from), n)
+		var p pair
+		k.scan(func() { page = append(page, p) }, []any{&p.key, &p.value}, sql, string(b), bytesOf(from), n)
 		for _, p := range page {
 			if !f(p.key, p.value) {
 				return
@@ -168,8 +168,8 @@ func (k *kept) walk(sql string, b kv.Bucket, from []byte, f func(key, value []by
 	}
 }
 
-// ReadAhead reads what will be asked for next in one round trip, and forgets what was read ahead before; an audit of the
-// tables uses it (package table). Places without a value are noted as well.
+// ReadAhead reads what will be asked for next in one round trip, and forgets what was read ahead before; an audit of
+// the tables uses it (package table). Places without a value are noted as well.
 func (k *kept) ReadAhead(all []kv.Place) {
 	k.values = make(map[place][]byte, len(all))
 	var buckets []string
@@ -181,11 +181,10 @@ func (k *kept) ReadAhead(all []kv.Place) {
 	if len(all) == 0 {
 		return
 	}
-	k.query(func(rows pgx.Rows) error {
-		var bucket string
-		var key, value []byte
-		return each(rows, func() error { k.values[place{kv.Bucket(bucket), string(key)}] = value; return nil }, &bucket, &key, &value)
-	}, `select k.bucket, k.key, k.value from unnest($1::text[], $2::bytea[]) x(bucket, key) join imagegend.kept k on k.bucket = x.bucket and k.key = x.key`, buckets, keys)
+	var bucket string
+	var key, value []byte
+	k.scan(func() { k.values[place{kv.Bucket(bucket), string(key)}] = value }, []any{&bucket, &key, &value},
+		`select k.bucket, k.key, k.value from unnest($1::text[], $2::bytea[]) x(bucket, key) join imagegend.kept k on k.bucket = x.bucket and k.key = x.key`, buckets, keys)
 }
 
 // bytesOf returns b, or an empty slice for nil, which would be NULL in a query and compare with nothing.
@@ -196,10 +195,10 @@ func bytesOf(b []byte) []byte {
 	return b
 }
 
-// ask queues reads of the users and keys whose standing calls look at. A key lies under the hash of its secret, and
-// calls know its identifier, so it is found by its index in the same statement: the first entry behind the identifier
-// names the value.
-func (k *kept) ask(b *pgx.Batch, n need) {
+// queueAskers queues reads of the users and keys whose standing calls look at. A key lies under the hash of its secret,
+// and calls know its identifier, so it is found by its index in the same statement: the first entry behind the
+// identifier names the value.
+func (k *kept) queueAskers(b *pgx.Batch, n need) {
 	if len(n.askers) == 0 && len(n.keys) == 0 {
 		return
 	}
@@ -213,7 +212,9 @@ func (k *kept) ask(b *pgx.Batch, n need) {
 		k.values[place{p.Bucket, string(p.Key)}] = nil
 		users = append(users, p.Key)
 	}
-	k.queue(b, users, `select bucket, key, value, null::bytea, null::bytea from imagegend.kept where bucket = $1 and key = any($2)`, string(tables.UserPlace("").Bucket), users)
+	k.queue(b, users,
+		`select bucket, key, value, null::bytea, null::bytea from imagegend.kept where bucket = $1 and key = any($2)`,
+		string(tables.UserPlace("").Bucket), users)
 	entry, values := tables.KeyPlace("")
 	for _, id := range n.keys {
 		p, _ := tables.KeyPlace(id)
@@ -229,16 +230,17 @@ func (k *kept) ask(b *pgx.Batch, n need) {
  where substring(e.key for length(p.prefix)) = p.prefix`, string(entry.Bucket), prefixes, string(values))
 }
 
-// askHead queues the read of the trail's end, which most acts go on from, in the statement behind the one that locks all
-// acts: read earlier, it could be somebody else's former end.
+// askHead queues the read of the trail's end, which most acts go on from, in the statement behind the one that locks
+// all acts: read earlier, it could be somebody else's former end.
 func (k *kept) askHead(b *pgx.Batch) {
 	bucket, key := trail.Head()
 	at := place{bucket, string(key)}
 	k.values = map[place][]byte{at: nil}
-	b.Queue(`select value from imagegend.kept where bucket = $1 and key = $2`, string(bucket), key).Query(func(rows pgx.Rows) error {
-		var value []byte
-		return each(rows, func() error { k.values[at] = value; return nil }, &value)
-	})
+	b.Queue(`select value from imagegend.kept where bucket = $1 and key = $2`, string(bucket), key).
+		Query(func(rows pgx.Rows) error {
+			var value []byte
+			return each(rows, func() error { k.values[at] = value; return nil }, &value)
+		})
 }
 
 // queue queues a query for values in kept, if anything is asked for. Its rows may have an index entry beside the value,

@@ -32,14 +32,16 @@ type line struct {
 // without a look at the others. expires is the greatest bigint for a lot that never expires.
 var (
 	inTurn       = line{order: ledger.Lot.Compare, where: `live order by priority, expires, paid, effective, lot`}
-	asTheyExpire = line{order: ledger.Lot.CompareExpiry, where: `live and expires < 9223372036854775807 order by expires, lot`}
+	asTheyExpire = line{order: ledger.Lot.CompareExpiry,
+		where: `live and expires < 9223372036854775807 order by expires, lot`}
 )
 
 // Lot implements ledger.Tx. That there is none is remembered.
 func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	a := s.account(u)
 	if a.lots[number] == nil {
-		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1 and lot = $2`, []byte(u), int64(number))
+		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1 and lot = $2`, []byte(u),
+			int64(number))
 	}
 	if a.lots[number] == nil {
 		a.lots[number] = new(lot)
@@ -47,9 +49,9 @@ func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	return a.lots[number].Lot, a.lots[number].known
 }
 
-// scanLots takes lots into the session. told is called with each lot as the database has it, in the order of the query;
+// scanLots takes lots into the session. seen is called with each lot as the database has it, in the order of the query;
 // it may be nil.
-func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
+func (s *session) scanLots(seen func(ledger.Lot)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var user, form []byte
 		return each(rows, func() error {
@@ -57,8 +59,8 @@ func (s *session) scanLots(told func(ledger.Lot)) func(pgx.Rows) error {
 			if err != nil {
 				return kv.Damage{Err: err}
 			}
-			if told != nil {
-				told(l)
+			if seen != nil {
+				seen(l)
 			}
 			return nil
 		}, &user, &form)
@@ -164,16 +166,13 @@ func (a *accountRows) sorted(stands func(*lot) bool, order func(a, b ledger.Lot)
 const mostDue = 500
 
 // Due implements ledger.Tx: up to mostDue users, those first whose credits expired first. In a session that writes it
-// locks them all before it yields any, by one statement in the order in which everybody locks: one by one, they would be
-// locked in the order of their expiry. By then somebody else may have written off what has expired; the caller looks at
-// the account again.
+// locks them all before it yields any, by one statement in the order in which everybody locks: one by one, they would
+// be locked in the order of their expiry. By then somebody else may have written off what has expired; the caller looks
+// at the account again.
 func (s *session) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
-		var due []imagegen.UserID
-		s.query(func(rows pgx.Rows) error {
-			var user []byte
-			return each(rows, func() error { due = append(due, imagegen.UserID(user)); return nil }, &user)
-		}, `select usr from imagegend.accounts where next <= $1 order by next, usr limit $2`, at.UnixNano(), mostDue)
+		due := identifiers[imagegen.UserID](s,
+			`select usr from imagegend.accounts where next <= $1 order by next, usr limit $2`, at.UnixNano(), mostDue)
 		if s.writes && len(due) > 0 {
 			s.query(s.scanAccounts, readAccounts+s.locked(), list(due...))
 		}

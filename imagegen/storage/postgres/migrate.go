@@ -30,7 +30,8 @@ type migration struct {
 	sql     string
 }
 
-// readMigrations returns the migrations in order. An error means that this program was built from files that do not fit.
+// readMigrations returns the migrations in order. An error means that this program was built from files that do not
+// fit.
 func readMigrations() (all []migration, err error) {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil {
@@ -48,15 +49,16 @@ func readMigrations() (all []migration, err error) {
 		m.number, _ = strconv.Atoi(number)
 		m.program, _ = strconv.Atoi(program)
 		if !said || m.number != len(all)+1 || m.program < 1 || m.program > m.number {
-			return nil, fmt.Errorf("postgres: migration %s is out of order, or does not say its minimum program", f.Name())
+			return nil, fmt.Errorf("postgres: migration %s is out of order, or does not say its minimum program",
+				f.Name())
 		}
 		all = append(all, m)
 	}
 	return all, nil
 }
 
-// lockRow makes the row that migrations lock, and what it takes to have one. Of several processes that run it at once on
-// an empty database, some may fail with a row or a name that another has just made: those are run again.
+// lockRow makes the row that migrations lock, and what it takes to have one. Of several processes that run it at once
+// on an empty database, some may fail with a row or a name that another has just made: those are run again.
 const lockRow = `
 create schema if not exists imagegend;
 create table if not exists imagegend.schema (one boolean primary key default true check (one), version integer not null, program integer not null);
@@ -70,7 +72,8 @@ insert into imagegend.schema values (true, 0, 0) on conflict do nothing`
 // ErrNewerSchema: this program knows less than the schema asks for.
 func migrate(ctx context.Context, c *pgx.Conn, all []migration) (version int, err error) {
 	known, program := len(all), 0
-	if err := c.QueryRow(ctx, `select version, program from imagegend.schema`).Scan(&version, &program); err == nil && version >= known {
+	if err := c.QueryRow(ctx, `select version, program from imagegend.schema`).Scan(&version, &program); err == nil &&
+		version >= known {
 		return version, knows(known, version, program)
 	}
 	err = retried(func() error {
@@ -101,7 +104,8 @@ func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, er
 	if _, err := tx.Exec(ctx, patience); err != nil {
 		return 0, err
 	}
-	if err := tx.QueryRow(ctx, `select version, program from imagegend.schema for update`).Scan(&version, &program); err != nil {
+	if err := tx.QueryRow(ctx, `select version, program from imagegend.schema for update`).
+		Scan(&version, &program); err != nil {
 		return 0, err
 	}
 	if err := knows(len(all), version, program); err != nil {
@@ -111,7 +115,8 @@ func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, er
 		if _, err := tx.Exec(ctx, m.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return 0, fmt.Errorf("postgres: migration %d: %w", m.number, err)
 		}
-		if _, err := tx.Exec(ctx, `update imagegend.schema set version = $1, program = $2`, m.number, m.program); err != nil {
+		if _, err := tx.Exec(ctx, `update imagegend.schema set version = $1, program = $2`, m.number,
+			m.program); err != nil {
 			return 0, err
 		}
 		version = m.number
@@ -123,7 +128,9 @@ func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, er
 // this version, which asks for programs that know at least program.
 func knows(known, version, program int) error {
 	if known < program {
-		return fmt.Errorf("%w: it has schema %d, which needs a program that knows schema %d; this program knows %d; use a later one", ErrNewerSchema, version, program, known)
+		return fmt.Errorf(
+			"%w: it has schema %d, which needs a program that knows schema %d; this program knows %d; use a later one",
+			ErrNewerSchema, version, program, known)
 	}
 	return nil
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// NamedImages implements the half of s3.Named that is about images: it reports, for each of some images or thumbnails of
-// images, whether its generation has it. If the record cannot be read, or its generation or its erasure is under
-// way, all images of the generation count as named: it may yet come to have them, or removes them itself. So do those of
-// a generation that the database does not have, since no record is deleted once images are made: the images are another
-// database's with the same prefix, or were made after the moment to which this database was restored.
+// NamedImages implements the half of s3.Named that is about images: it reports, for each of some images or thumbnails
+// of images, whether its generation has it. If the record cannot be read, or its generation or its erasure is under
+// way, all images of the generation count as named: it may yet come to have them, or removes them itself. So do those
+// of a generation that the database does not have, since no record is deleted once images are made: the images are
+// another database's with the same prefix, or were made after the moment to which this database was restored.
 func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error) {
 	var ids []imagegen.GenerationID
 	for _, k := range keys {
@@ -34,12 +34,15 @@ func (db *DB) NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool
 	for i, k := range keys {
 		k.Image = k.Image.Original()
 		r := found[k.Generation]
-		named[i] = r == nil || slices.ContainsFunc(r.Images, func(i imagegen.StoredImage) bool { return r.ImageKey(i) == k })
+		named[i] = r == nil || slices.ContainsFunc(r.Images, func(i imagegen.StoredImage) bool {
+			return r.ImageKey(i) == k
+		})
 	}
 	return named, nil
 }
 
-// openWork finds what has not ended: what waits, what runs, and what was put aside, whose charge is still to be settled.
+// openWork finds what has not ended: what waits, what runs, and what was put aside, whose charge is still to be
+// settled.
 const openWork = `select g.id, g.form from imagegend.generations g join
  (select id from imagegend.waiting union select id from imagegend.leases union select id from imagegend.generations where unsettled) u on u.id = g.id`
 
@@ -54,7 +57,9 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 	err := db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
 		r, err := decodeRow(id, form)
 		for i := range ids {
-			named[i] = named[i] || err != nil || slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool { return f.ID == ids[i] })
+			named[i] = named[i] || err != nil || slices.ContainsFunc(r.References, func(f imagegen.ReferenceFile) bool {
+				return f.ID == ids[i]
+			})
 		}
 		return nil
 	}, openWork)
@@ -64,13 +69,15 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 	return named, nil
 }
 
-// forms calls f with the identifier and the stored form of each row of a query, until f fails. imagegen.ErrNotApplied: the
-// database does not answer.
+// forms calls f with the identifier and the stored form of each row of a query, until f fails. imagegen.ErrNotApplied:
+// the database does not answer.
 func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) error, sql string, args ...any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	rows, err := db.pool.Query(ctx, sql, args...)
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	rows, err := db.pool.Query(within, sql, args...)
 	if err != nil {
 		return unread(ctx, err)
 	}
@@ -83,11 +90,20 @@ func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) e
 	return err
 }
 
-// Turn reports whether it is this process's turn to carry out a duty that one of all processes carries out now and
-// then. If it is, nobody has another turn before every has passed, by the database's clock; also if this process dies
-// before it has begun. The wait counts from the start of the last turn, not from its end.
+// Turn implements [imagegen.TurnTaker]. A turn that began later than now, by more than one lasts, was dated by a clock
+// that has been corrected since: it holds nobody up.
 func (db *DB) Turn(ctx context.Context, duty string, every time.Duration) (bool, error) {
-	t, err := db.pool.Exec(ctx, `insert into imagegend.duties values ($1, now()) on conflict (duty) do update set began = now() where imagegend.duties.began <= now() - $2 * interval '1 microsecond'`,
-		duty, every.Microseconds())
-	return err == nil && t.RowsAffected() == 1, err
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	var at *time.Time // nil: by the database's clock
+	if db.clock.given != nil {
+		at = new(db.clock.now())
+	}
+	t, err := db.pool.Exec(within, `insert into imagegend.duties as d values ($1, coalesce($3, now()))
+ on conflict (duty) do update set began = excluded.began where abs(extract(epoch from excluded.began - d.began)) * 1e6 >= $2`,
+		duty, every.Microseconds(), at)
+	if err != nil {
+		return false, unread(ctx, err)
+	}
+	return t.RowsAffected() == 1, nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
-// What a sweep of the object store asks: images of ended work by their keys, anything of work under way, and anything of
-// generations that the database does not have: it may be empty by mistake, and the images another one's.
+// The questions of a sweep of the object store: images of ended work by their keys, anything of work under way, and
+// anything of generations that the database does not have: it may be empty by mistake, and the images another one's.
 func TestNamed(t *testing.T) {
 	is := is.New(t)
 	ctx := t.Context()
@@ -22,7 +22,8 @@ func TestNamed(t *testing.T) {
 	r.References = []imagegen.ReferenceFile{{ID: "ref_1", MediaType: "image/png", Size: 1, Width: 1, Height: 1}}
 	r, err = db.CreateCharged(ctx, r, time.Minute)
 	is.NoErr(err)
-	stored := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: r.Attempt, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: r.CreatedAt}
+	stored := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: r.Attempt, MediaType: "image/png", Width: 1,
+		Height: 1, Size: 1, CreatedAt: r.CreatedAt}
 	image := r.ImageKey(stored)
 	small, former, others := image, image, imagegen.ImageKey{Generation: "gen_unknown", Attempt: 1, Image: image.Image}
 	small.Image, former.Attempt = image.Image.Thumbnail(), image.Attempt+1
@@ -35,7 +36,8 @@ func TestNamed(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(references, []bool{true, false})
 
-	_, err = db.FinishSettled(ctx, r.Fence(), imagegen.Outcome{At: r.CreatedAt, Images: []imagegen.StoredImage{stored}})
+	_, err = db.FinishSettled(ctx, r.Fence(), imagegen.OutcomeChange{At: r.CreatedAt,
+		Images: []imagegen.StoredImage{stored}})
 	is.NoErr(err)
 	named, err = db.NamedImages(ctx, asked)
 	is.NoErr(err)
@@ -45,7 +47,7 @@ func TestNamed(t *testing.T) {
 	is.Equal(references, []bool{false})
 }
 
-// What is left of an erased generation, as a thumbnail that was put just before a kill, is nobody's.
+// An image that is left of an erased generation, as a thumbnail that was put just before a kill, has no owner.
 func TestNothingIsNamedByWhatIsErased(t *testing.T) {
 	is, ctx := is.New(t), t.Context()
 	db := open(t, postgrestest.Start(t).Database(t))
@@ -55,33 +57,14 @@ func TestNothingIsNamedByWhatIsErased(t *testing.T) {
 	left := []imagegen.ImageKey{{Generation: r.ID, Attempt: 1, Image: imagegen.NewImageID(r.ID).Thumbnail()}}
 	_, err = db.FinishSettled(ctx, r.Fence(), failed())
 	is.NoErr(err)
-	_, err = db.Update(ctx, r.Fence(), imagegen.Erase{})
+	_, err = db.Update(ctx, r.Fence(), imagegen.EraseChange{})
 	is.NoErr(err)
 	named, err := db.NamedImages(ctx, left)
 	is.NoErr(err)
 	is.Equal(named, []bool{true}) // its removal is under way
-	_, err = db.Update(ctx, r.Fence(), imagegen.Purge{})
+	_, err = db.Update(ctx, r.Fence(), imagegen.PurgeChange{})
 	is.NoErr(err)
 	named, err = db.NamedImages(ctx, left)
 	is.NoErr(err)
 	is.Equal(named, []bool{false})
-}
-
-// Of two processes one has the turn, and nobody has it again before its time.
-func TestTurn(t *testing.T) {
-	is := is.New(t)
-	ctx := t.Context()
-	url := postgrestest.Start(t).Database(t)
-	one, other := open(t, url), open(t, url)
-	mine, err := one.Turn(ctx, "sweep", time.Hour)
-	is.NoErr(err)
-	is.True(mine)
-	for range 2 {
-		theirs, err := other.Turn(ctx, "sweep", time.Hour)
-		is.NoErr(err)
-		is.True(!theirs)
-	}
-	again, err := other.Turn(ctx, "sweep", 0)
-	is.NoErr(err)
-	is.True(again) // once its time has come
 }

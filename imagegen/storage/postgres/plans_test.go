@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
-// What a generation reads does not grow with what others have, also where the planner's statistics are older than all
+// The reads of a generation do not grow with the rows of others, also where the planner's statistics are older than all
 // keys and this day.
 func TestPlansWithOldStatistics(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
@@ -30,7 +30,8 @@ insert into imagegend.usage select int8send(n), '', 0, '', '' from generate_seri
 analyze imagegend.kept;
 analyze imagegend.usage`))
 	defer func() {
-		is.NoErr(s.Exec(database, "delete from imagegend.kept where bucket = 'former'; delete from imagegend.usage where day = 0"))
+		is.NoErr(s.Exec(database,
+			"delete from imagegend.kept where bucket = 'former'; delete from imagegend.usage where day = 0"))
 	}()
 	of := func(n int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("user_", n)) }
 	for n := range users {
@@ -55,7 +56,9 @@ analyze imagegend.usage`))
 	before := readSoFar(t, s, database)
 	turn()
 	after := readSoFar(t, s, database)
-	eventually(t, "the database is reached again, whose sessions were ended", func() bool { return db.Ready(t.Context()) == nil })
+	eventually(t, "the database is reached again, whose sessions were ended", func() bool {
+		return db.Ready(t.Context()) == nil
+	})
 	if each := (after - before) / users; each > 20 {
 		t.Errorf("%d rows were read for a generation", each)
 	}
@@ -71,14 +74,16 @@ func readSoFar(t *testing.T, s *postgrestest.Server, database string) (rows int6
 	is.NoErr(err)
 	defer c.Close(context.Background())
 	const others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"
-	_, err = c.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'")
+	_, err = c.Exec(t.Context(),
+		"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'")
 	is.NoErr(err)
 	eventually(t, "sessions end", func() bool {
 		var n int
 		is.NoErr(c.QueryRow(t.Context(), others).Scan(&n))
 		return n == 0
 	})
-	is.NoErr(c.QueryRow(t.Context(), "select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname in ('kept', 'usage')").Scan(&rows))
+	is.NoErr(c.QueryRow(t.Context(),
+		"select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname in ('kept', 'usage')").Scan(&rows))
 	return rows
 }
 
@@ -93,8 +98,9 @@ func generateWith(db *postgres.DB, n int, u imagegen.UserID, key imagegen.KeyID)
 	return err
 }
 
-// No statement of a transaction that writes is compiled before it runs: that takes longer than the transaction. It would
-// be, where PostgreSQL was built with LLVM, for each that reads a table without an index, such as the clock's single row.
+// No statement of a transaction that writes is compiled before it runs: that takes longer than the transaction. It
+// would be, where PostgreSQL was built with LLVM, for each that reads a table without an index, such as the clock's
+// single row.
 func TestNoStatementIsCompiled(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	c, err := pgx.Connect(t.Context(), s.Address("postgres"))

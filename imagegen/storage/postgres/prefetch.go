@@ -23,8 +23,8 @@ type need struct {
 	billed  map[keyOf]bool          // users and their keys that are to be charged
 }
 
-// add adds what another call of the batch needs.
-func (n *need) add(o need) {
+// merge adds what another call of the batch needs.
+func (n *need) merge(o need) {
 	n.users, n.charges = append(n.users, o.users...), append(n.charges, o.charges...)
 	n.rows, n.fresh = append(n.rows, o.rows...), append(n.fresh, o.fresh...)
 	for k := range o.billed {
@@ -33,7 +33,8 @@ func (n *need) add(o need) {
 		}
 		n.billed[k] = true
 	}
-	n.holders, n.askers, n.keys = append(n.holders, o.holders...), append(n.askers, o.askers...), append(n.keys, o.keys...)
+	n.holders, n.askers, n.keys = append(n.holders, o.holders...), append(n.askers, o.askers...),
+		append(n.keys, o.keys...)
 }
 
 // holder is an idempotency key of a user, by its hash.
@@ -49,7 +50,7 @@ func unique[S ~string](all []S) [][]byte {
 
 // The reads of the first round trip. Locks come first, in the order in which everybody takes them: accounts, then
 // generations. Under READ COMMITTED each statement sees what was committed before it began, so what is read behind the
-// locks is as whoever held them before has left it.
+// locks is as the transaction that held them before has left it.
 //
 // Where several rows are looked up, each has a lateral query with a limit or an offset, which the planner cannot turn
 // round: its statistics may be old, and a plan that reads a whole table would be right by those.
@@ -64,9 +65,9 @@ const (
 	now = `select clock_timestamp()`
 )
 
-// prefetch queues the reads of the first round trip. Their order matters: the locks come first, and last the mark of the
-// clock and the time, which is judged by it. The time is read once all locks are held, so that of two transactions of
-// which one waited for the other, the later one also has the later time.
+// prefetch queues the reads of the first round trip. Their order matters: the locks come first, and last the mark of
+// the clock and the time, which is judged by it. The time is read once all locks are held, so that of two transactions
+// of which one waited for the other, the later one also has the later time.
 //
 // What is asked for is noted as not being there until it is found, so that nobody asks again.
 func (s *session) prefetch(b *pgx.Batch, n need) {
@@ -92,7 +93,7 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 	}
 	s.askUsage(b, n)
 	s.askHolders(b, n.holders)
-	s.kept.ask(b, n)
+	s.kept.queueAskers(b, n)
 	b.Queue(`select form from imagegend.clock`).Query(s.scanMark)
 	b.Queue(now).Query(s.scanNow)
 }
@@ -119,8 +120,8 @@ func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
 	}
 }
 
-// scanNow takes the database's time, lets the ledger's clock judge it, and gives the session the reading that all of its
-// calls use. If another process has confirmed the clock, the mark that was read before has a later epoch, and this
+// scanNow takes the database's time, lets the ledger's clock judge it, and gives the session the reading that all of
+// its calls use. If another process has confirmed the clock, the mark that was read before has a later epoch, and this
 // process believes the clock as well.
 func (s *session) scanNow(rows pgx.Rows) error {
 	var at time.Time

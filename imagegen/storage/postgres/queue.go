@@ -16,17 +16,13 @@ import (
 
 // Claim implements [imagegen.Store]. Several processes may claim at once: what one of them holds, the others pass over.
 //
-// One transaction does it in steps: delayed work that is due by now joins the lines (admit); pick chooses; begin applies
-// the change to the records that it can lock; users of whom something was picked and not begun stand in line again.
-// If the transaction runs again, all of it is decided anew.
+// One transaction does it in steps: delayed work that is due by now joins the lines (admit); pick chooses;
+// beginAttempts applies the change to the records that it can lock; users whose picked work was not begun stand in line
+// again. If the transaction runs again, all of it is decided anew.
 func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
 	err = db.work(ctx, func(s *session) error {
 		claimed = nil
 		next = s.admit()
-		if d.Age > 0 {
-			claimed, err = s.begin(s.old(d), imagegen.Claim{}, d.Lease)
-			return err
-		}
 		picked := s.pick(d)
 		if len(picked) == 0 {
 			return nil
@@ -35,7 +31,7 @@ func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.
 		for _, t := range picked {
 			ids = append(ids, t.id)
 		}
-		if claimed, err = s.begin(ids, imagegen.Claim{}, d.Lease); err == nil {
+		if claimed, err = s.beginAttempts(ids, imagegen.ClaimChange{}, d.Lease); err == nil {
 			s.keepInLine(picked, claimed)
 		}
 		return err
@@ -46,18 +42,33 @@ func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.
 	return claimed, next, nil
 }
 
-// old returns what is due and was created at least d.Age ago, oldest first: identifiers rise with time. Its users stay
-// in line; if nothing else of theirs is due, a later claim takes them out.
-func (s *session) old(d imagegen.Demand) (ids []imagegen.GenerationID) {
-	s.query(func(rows pgx.Rows) error {
-		var id []byte
-		return each(rows, func() error { ids = append(ids, imagegen.GenerationID(id)); return nil }, &id)
-	}, `select id from imagegend.waiting where due is null and since <= $1 order by id limit $2`, s.at.Now.Add(-d.Age).UnixNano(), max(d.Most, 0))
+// ClaimAged implements [imagegen.Store].
+func (db *DB) ClaimAged(ctx context.Context, age time.Duration, n int, lease time.Duration) (claimed []imagegen.Record,
+	err error) {
+	err = db.work(ctx, func(s *session) error {
+		s.admit()
+		claimed, err = s.beginAttempts(s.aged(age, n), imagegen.ClaimChange{}, lease)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return claimed, nil
+}
+
+// aged returns up to n generations that are due and were created at least age ago, oldest first. Their users stay in
+// line; if nothing else of theirs is due, a later claim takes them out.
+func (s *session) aged(age time.Duration, n int) (ids []imagegen.GenerationID) {
+	for _, span := range s.at.Aged(age) {
+		ids = append(ids, identifiers[imagegen.GenerationID](s,
+			`select id from imagegend.waiting where due is null and since > $1 and since <= $2 order by since, id limit $3`,
+			span.After.UnixNano(), span.UpTo.UnixNano(), max(n-len(ids), 0))...)
+	}
 	return ids
 }
 
-// work runs f in a transaction of its own, beside those of the committer. ctx counts until the transaction begins. f may
-// run several times; with an error nothing that it wrote stands.
+// work runs f in a transaction of its own, beside those of the committer. ctx counts until the transaction begins. f
+// may run several times; with an error nothing that it wrote stands.
 func (db *DB) work(ctx context.Context, f func(*session) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -72,7 +83,7 @@ func (db *DB) work(ctx context.Context, f func(*session) error) error {
 		return err
 	})
 	if err == nil {
-		s.told()
+		s.committed()
 	}
 	return err
 }
@@ -81,21 +92,21 @@ func (db *DB) work(ctx context.Context, f func(*session) error) error {
 // whose delay was over first go first.
 const mostAdmitted = 1000
 
-// admit turns delayed work that is due into work that waits for its turn: due becomes NULL, and its users join the lines
-// in the order of its identifiers. What another claim is admitting is passed over. It returns the time until more work
-// becomes due; 0: none is known.
+// admit turns delayed work that is due into work that waits for its turn: due becomes NULL, and its users join the
+// lines in the order of its identifiers. What another claim is admitting is passed over. It returns the time until more
+// work becomes due; 0: none is known.
 func (s *session) admit() (next time.Duration) {
 	var in []standing
-	s.query(func(rows pgx.Rows) error {
-		var user, model []byte
-		return each(rows, func() error { in = append(in, standing{imagegen.UserID(user), string(model)}); return nil }, &user, &model)
-	}, `with due as (select id from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
+	var user, model []byte
+	s.scan(func() { in = append(in, standing{imagegen.UserID(user), string(model)}) }, []any{&user, &model},
+		`with due as (select id from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
  came as (update imagegend.waiting w set due = null from due where w.id = due.id returning w.id, w.usr, w.model)
  select usr, model from came order by id`, s.at.Now.UnixNano(), mostAdmitted)
 	var b pgx.Batch
 	s.queueUp(&b, in)
 	var due *int64
-	b.Queue(`select min(due) from imagegend.waiting where due > $1`, s.at.Now.UnixNano()).QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
+	b.Queue(`select min(due) from imagegend.waiting where due > $1`, s.at.Now.UnixNano()).
+		QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
 	s.must(s.send(&b))
 	if due != nil {
 		next = max(time.Duration(*due-s.at.Now.UnixNano()), 1)
@@ -110,14 +121,17 @@ func (s *session) must(err error) {
 	}
 }
 
-// begin applies a change that begins an attempt to each of some records, leases those that it changed, and returns them.
-// A record that another transaction has locked is left out, since that one is about to change it. So is a record whose
-// state no longer allows the change.
+// beginAttempts applies a change that begins an attempt to each of some records, leases those that it changed, and
+// returns them. A record that another transaction has locked is left out, since that one is about to change it. So is a
+// record whose state no longer allows the change.
 //
 // One that cannot be read, or whose charge cannot be read or is another's, is put aside: it keeps its record and its
 // charge, and leaves the queue and the leases, so that it is not met again at every claim.
-func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease time.Duration) (begun []imagegen.Record, err error) {
-	s.query(s.scanRows, `select id, form from imagegend.generations where id = any($1) order by id for update skip locked`, list(ids...))
+func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
+	lease time.Duration) (begun []imagegen.Record, err error) {
+	s.query(s.scanRows,
+		`select id, form from imagegend.generations where id = any($1) order by id for update skip locked`,
+		list(ids...))
 	for _, id := range ids {
 		g := s.rows[id]
 		if g == nil {
@@ -127,7 +141,7 @@ func (s *session) begin(ids []imagegen.GenerationID, c imagegen.Change, lease ti
 			s.putAside(id, g.damaged)
 			continue
 		}
-		from, to, changed, err := s.apply(g.Fence(), c)
+		from, to, changed, err := s.applyChange(g.Fence(), c)
 		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
 			continue
 		}
@@ -157,19 +171,18 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 }
 
 // Recover implements [imagegen.Store]. The lease is locked before the record, and a lease that another process is
-// recovering or extending is passed over. So no two processes recover one record, and whoever extends in time keeps it.
+// recovering or extending is passed over. So no two processes recover one record, and one that extends in time keeps
+// it.
 func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	err = db.work(ctx, func(s *session) error {
 		recovered = nil // of a run that was not committed
-		var over []imagegen.GenerationID
-		s.query(func(rows pgx.Rows) error {
-			var id []byte
-			return each(rows, func() error { over = append(over, imagegen.GenerationID(id)); return nil }, &id)
-		}, `select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`, s.at.Now.UnixNano(), max(n, 0))
+		over := identifiers[imagegen.GenerationID](s,
+			`select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`,
+			s.at.Now.UnixNano(), max(n, 0))
 		if len(over) == 0 {
 			return nil
 		}
-		recovered, err = s.begin(over, imagegen.Recover{}, lease)
+		recovered, err = s.beginAttempts(over, imagegen.RecoverChange{}, lease)
 		return err
 	})
 	if err != nil {
@@ -181,7 +194,8 @@ func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovere
 // Extend implements [imagegen.Store]. It takes one statement, which locks the leases in the order of their identifiers.
 // A lease with another attempt counts as lost, as does one that is gone; one that is over and not yet recovered is
 // prolonged.
-func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence, err error) {
+func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence,
+	err error) {
 	var ids [][]byte
 	var attempts []int64
 	for _, f := range fences {
@@ -189,12 +203,13 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 	}
 	err = db.work(ctx, func(s *session) error {
 		held := make(map[imagegen.Fence]bool)
-		s.query(func(rows pgx.Rows) error {
-			var id []byte
-			var attempt int
-			return each(rows, func() error { held[imagegen.Fence{ID: imagegen.GenerationID(id), Attempt: attempt}] = true; return nil }, &id, &attempt)
-		}, `with own as (select l.id from imagegend.leases l join unnest($1::bytea[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
- update imagegend.leases l set until = $3 from own where l.id = own.id returning l.id, l.attempt`, ids, attempts, s.at.Now.Add(lease).UnixNano())
+		var id []byte
+		var attempt int
+		s.scan(func() { held[imagegen.Fence{ID: imagegen.GenerationID(id), Attempt: attempt}] = true },
+			[]any{&id, &attempt},
+			`with own as (select l.id from imagegend.leases l join unnest($1::bytea[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
+ update imagegend.leases l set until = $3 from own where l.id = own.id returning l.id, l.attempt`, ids, attempts,
+			s.at.Now.Add(lease).UnixNano())
 		lost = slices.DeleteFunc(slices.Clone(fences), func(f imagegen.Fence) bool { return held[f] })
 		return nil
 	})
@@ -212,7 +227,10 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	if err := ctx.Err(); err != nil {
 		return n, err
 	}
-	err = db.pool.QueryRow(ctx, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`, []byte(u)).Scan(&n.All, &n.Own)
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	err = db.pool.QueryRow(within, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`,
+		[]byte(u)).Scan(&n.All, &n.Own)
 	if err != nil {
 		return n, unread(ctx, err)
 	}

@@ -17,7 +17,7 @@ import (
 // ErrUnsafe: as the database is configured it may lose what it has acknowledged.
 var ErrUnsafe = errors.New("postgres: the database may lose what it has acknowledged")
 
-// farOff is how far a machine's clock may be off the database's before it is told of.
+// farOff is how far a machine's clock may be off the database's before there is a warning.
 const farOff = time.Minute
 
 // lookFor is how long a look at the database may take.
@@ -35,13 +35,15 @@ type querier interface {
 func checkDatabase(ctx context.Context, q querier) error {
 	var version int
 	var commits, flushes, recovery string
-	err := q.QueryRow(ctx, `select current_setting('server_version_num')::int, current_setting('synchronous_commit'), current_setting('fsync'), pg_is_in_recovery()::text`).
+	err := q.QueryRow(ctx,
+		`select current_setting('server_version_num')::int, current_setting('synchronous_commit'), current_setting('fsync'), pg_is_in_recovery()::text`).
 		Scan(&version, &commits, &flushes, &recovery)
 	switch {
 	case err != nil:
 		return fmt.Errorf("postgres: %w", err)
 	case version < oldest:
-		return fmt.Errorf("postgres: the database has version %d; PostgreSQL %d or later is needed", version/10000, oldest/10000)
+		return fmt.Errorf("postgres: the database has version %d; PostgreSQL %d or later is needed", version/10000,
+			oldest/10000)
 	case commits != "on" && commits != "remote_apply":
 		return fmt.Errorf("%w: synchronous_commit is %q for this user and database; set it to on", ErrUnsafe, commits)
 	case flushes != "on":
@@ -52,8 +54,8 @@ func checkDatabase(ctx context.Context, q querier) error {
 	return nil
 }
 
-// Ready implements [imagegen.Store]: the database answers, is the primary, loses nothing, and is not being moved. A node
-// that has it open when a move begins would otherwise be sent work for ever, and refuse it.
+// Ready implements [imagegen.ReadinessChecker]: the database answers, is the primary, loses nothing, and is not being
+// moved. A node that has it open when a move begins would otherwise be sent work for ever, and refuse it.
 func (db *DB) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
@@ -62,18 +64,19 @@ func (db *DB) Ready(ctx context.Context) error {
 		err = db.refuseMoved(ctx)
 	}
 	if err != nil {
-		return &imagegen.NotReady{Code: "database", Err: withoutPassword(err)}
+		return &imagegen.NotReadyError{Code: "database", Err: withoutPassword(err)}
 	}
 	return nil
 }
 
-// Warnings implements [imagegen.Store]: no standby confirms what is committed; this machine's clock is far off.
+// Warnings implements [imagegen.Warner]: no standby confirms what is committed; this machine's clock is far off.
 func (db *DB) Warnings(ctx context.Context) (warnings []imagegen.Notice) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	var standbys string
 	var at time.Time
-	if err := db.pool.QueryRow(ctx, `select current_setting('synchronous_standby_names'), clock_timestamp()`).Scan(&standbys, &at); err != nil {
+	if err := db.pool.QueryRow(ctx, `select current_setting('synchronous_standby_names'), clock_timestamp()`).
+		Scan(&standbys, &at); err != nil {
 		return nil // Ready tells
 	}
 	if standbys == "" {
@@ -98,5 +101,5 @@ func withoutPassword(err error) error {
 	return err
 }
 
-// named reports whether an address says something itself.
-func named(address, setting string) bool { return strings.Contains(address, setting) }
+// hasSetting reports whether an address says something itself.
+func hasSetting(address, setting string) bool { return strings.Contains(address, setting) }

@@ -12,7 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
-// Who repeats a call is answered with what stands, and relies on it: a record whose wait for a standby was cancelled
+// The answer to a repeated call is the record that stands. One whose wait for a standby was cancelled
 // shows, and a failover may take it back. So the answer waits for a standby too.
 func TestWhatIsReservedIsLasting(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
@@ -22,7 +22,7 @@ func TestWhatIsReservedIsLasting(t *testing.T) {
 	calls := []func() error{
 		func() error { _, err := db.CreateCharged(context.Background(), record(1), time.Minute); return err },
 		func() error {
-			_, err := db.Reserved(context.Background(), "alice", record(1).IdempotencyKey)
+			_, err := db.GenerationByIdempotencyKey(context.Background(), "alice", record(1).IdempotencyKey)
 			return err
 		},
 	}
@@ -32,7 +32,7 @@ func TestWhatIsReservedIsLasting(t *testing.T) {
 		eventually(t, "the commit waits", func() bool {
 			select {
 			case err := <-done:
-				t.Fatalf("nobody has confirmed it, and it was told: %v", err)
+				t.Fatalf("the call returned before a standby had confirmed the commit: %v", err)
 			default:
 			}
 			return waiting()

@@ -17,7 +17,7 @@ import (
 // allRows are the rows of the ledger as an audit reads them: each table once, from its beginning to its end, in pages.
 // So the number of queries does not grow with the number of users, and no user's rows are held longer than needed.
 //
-// For that it relies on how ledger.Check goes about it: user by user in the order of their names, first the journal,
+// For that it relies on how ledger.Audit goes about it: user by user in the order of their names, first the journal,
 // then the rows that follow from it, each kind once; at last all charges and all references. Asked in another order it
 // would give no rows where there are some.
 type allRows struct {
@@ -40,21 +40,23 @@ func newAllRows(s *session) *allRows {
 	r := &allRows{session: s,
 		journal: newWalk(s, "journal", `select ref, usr, seq, form from imagegend.journal order by usr, seq`),
 		lots:    newWalk(s, "lots", `select null::bytea, usr, lot, form from imagegend.lots order by usr, lot`),
-		usage:   newWalk(s, "usage", `select null::bytea, usr, day, form from imagegend.usage order by usr, key, day, model`),
-		totals:  newWalk(s, "totals", `select null::bytea, usr, 0::bigint, form from imagegend.totals order by usr, key`),
+		usage: newWalk(s, "usage",
+			`select null::bytea, usr, day, form from imagegend.usage order by usr, key, day, model`),
+		totals: newWalk(s, "totals",
+			`select null::bytea, usr, 0::bigint, form from imagegend.totals order by usr, key`),
 	}
 	r.journal.turned = r.turnTo
 	return r
 }
 
-// Users implements ledger.Rows. The system's account has the empty name and comes first, if it has entries. The accounts
-// of a page of users are read together, and each is dropped when the next user's turn comes.
+// Users implements ledger.Rows. The system's account has the empty name and comes first, if it has entries. The
+// accounts of a page of users are read together, and each is dropped when the next user's turn comes.
 func (r *allRows) Users() iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		if r.Account("").Seq > 0 && !yield("") {
 			return
 		}
-		for page := range r.named() {
+		for page := range r.pagesOfUsers() {
 			clear(r.accounts)
 			r.query(r.scanAccounts, readAccounts, list(page...))
 			for _, u := range page {
@@ -67,20 +69,17 @@ func (r *allRows) Users() iter.Seq[imagegen.UserID] {
 	}
 }
 
-// named goes over the users who have a row in one of four tables, in pages: also those whose account is missing, which
-// an audit has to find. An account without entries does not count; it was only made to be locked.
-func (r *allRows) named() iter.Seq[[]imagegen.UserID] {
+// pagesOfUsers goes over the users who have a row in one of four tables, in pages: also those whose account is missing,
+// which an audit has to find. An account without entries does not count; it was only made to be locked.
+func (r *allRows) pagesOfUsers() iter.Seq[[]imagegen.UserID] {
 	return func(yield func([]imagegen.UserID) bool) {
 		for last := (imagegen.UserID)(""); ; {
-			var page []imagegen.UserID
-			r.query(func(rows pgx.Rows) error {
-				var user []byte
-				return each(rows, func() error { page = append(page, imagegen.UserID(user)); return nil }, &user)
-			}, `select usr from (
+			page := identifiers[imagegen.UserID](r.session, `select usr from (
  (select usr from imagegend.accounts where usr > $1 and seq > 0 order by usr limit $2) union
  (select distinct usr from imagegend.journal where usr > $1 order by usr limit $2) union
  (select distinct usr from imagegend.lots where usr > $1 order by usr limit $2) union
- (select distinct usr from imagegend.usage where usr > $1 order by usr limit $2)) u order by usr limit $2`, bytesOf([]byte(last)), pageOf)
+ (select distinct usr from imagegend.usage where usr > $1 order by usr limit $2)) u order by usr limit $2`,
+				bytesOf([]byte(last)), pageOf)
 			if len(page) == 0 || !yield(page) {
 				return
 			}
@@ -92,7 +91,7 @@ func (r *allRows) named() iter.Seq[[]imagegen.UserID] {
 // Journal implements ledger.Rows. An entry that lies under another user or number than its own comes with an error.
 func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
-		for of := range r.journal.of(u) {
+		for of := range r.journal.rowsOf(u) {
 			e, err := ledger.DecodeEntry(of.form)
 			if err == nil && (e.User != u || int64(e.Seq) != of.number) {
 				err = errors.New("postgres: the entry lies in the place of another one")
@@ -123,7 +122,7 @@ func (r *allRows) turnTo(page []stored) {
 	}
 	clear(r.session.journal)
 	clear(r.charges)
-	r.ask(charges)
+	r.readCharges(charges)
 }
 
 // Entry implements ledger.Tx. It looks at the latest pages first.
@@ -144,11 +143,11 @@ func (r *allRows) Ref(ref string) (ledger.Place, bool) {
 	return r.session.Ref(ref)
 }
 
-// Lots implements ledger.Tx. The lots are kept with the account, until that of another user is read, so they can be gone
-// over several times.
+// Lots implements ledger.Tx. The lots are kept with the account, until that of another user is read, so they can be
+// gone over several times.
 func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
-		for of := range r.lots.of(u) {
+		for of := range r.lots.rowsOf(u) {
 			if _, err := r.takeLot(of.user, of.form); err != nil {
 				panic(kv.Damage{Err: err})
 			}
@@ -164,7 +163,7 @@ func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 // Usage implements ledger.Tx, but gives all rows of the user, whatever the days, and only once.
 func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
-		for of := range r.usage.of(u) {
+		for of := range r.usage.rowsOf(u) {
 			var row ledger.Usage
 			if err := kv.Decode(of.form, &row, ledgerkv.UsageForm); err != nil {
 				panic(kv.Damage{Err: err})
@@ -179,7 +178,7 @@ func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage
 // KeyTotals implements ledger.Rows, but gives the rows only once.
 func (r *allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
 	return func(yield func(ledger.KeyTotal) bool) {
-		for of := range r.totals.of(u) {
+		for of := range r.totals.rowsOf(u) {
 			var t ledger.KeyTotal
 			if err := kv.Decode(of.form, &t, ledgerkv.TotalForm); err != nil {
 				panic(kv.Damage{Err: err})
@@ -221,7 +220,8 @@ func (r *allRows) chargesOf(name, sql string) iter.Seq[imagegen.ChargeID] {
 // Refs implements ledger.Rows. Each page brings the entries of its references.
 func (r *allRows) Refs() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for page := range newWalk(r.session, "refs", `select ref, usr, seq, form from imagegend.journal where ref is not null order by ref`).pages() {
+		for page := range newWalk(r.session, "refs",
+			`select ref, usr, seq, form from imagegend.journal where ref is not null order by ref`).pages() {
 			r.forget()
 			r.refs = make(map[string]ledger.Place)
 			for _, row := range page {
@@ -246,19 +246,20 @@ func (r *allRows) forget() {
 	r.latest = [2]map[ledger.Place]ledger.Entry{}
 }
 
-// ask reads some charges with their entries; those that are not found are noted as unknown.
-func (r *allRows) ask(ids []imagegen.ChargeID) {
+// readCharges reads some charges with their entries; those that are not found are noted as unknown.
+func (r *allRows) readCharges(ids []imagegen.ChargeID) {
 	for _, id := range ids {
 		r.charges[id] = new(charge)
 	}
 	if len(ids) == 0 {
 		return
 	}
-	r.query(func(rows pgx.Rows) error { return scanStored(rows, r.takeCharge) }, everyCharge+` where c.id = any($1)`, list(ids...))
+	r.query(func(rows pgx.Rows) error { return scanStored(rows, r.takeCharge) }, everyCharge+` where c.id = any($1)`,
+		list(ids...))
 }
 
-// takeCharge takes a charge as its entry has it. One whose entry is missing, cannot be read, or is about another charge,
-// is damaged: Charge tells so when it is asked for.
+// takeCharge takes a charge as its entry has it. One whose entry is missing, cannot be read, or is about another
+// charge, is damaged: Charge tells so when it is asked for.
 func (r *allRows) takeCharge(row stored) {
 	c := &charge{known: true}
 	r.charges[imagegen.ChargeID(row.name)] = c
@@ -279,7 +280,7 @@ func (r *allRows) takeCharge(row stored) {
 // Charge implements ledger.Tx. For a charge that is damaged it panics with a kv.Damage, as any Tx does.
 func (r *allRows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 	if r.charges[id] == nil {
-		r.ask([]imagegen.ChargeID{id})
+		r.readCharges([]imagegen.ChargeID{id})
 	}
 	c := r.charges[id]
 	if c.damaged != nil {
@@ -291,20 +292,16 @@ func (r *allRows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 // Clock implements ledger.Tx, with the time of the latest entry.
 func (r *allRows) Clock() clock.Mark { return r.latestMark() }
 
-// latestMark returns what was written down of the clock, with the time of the latest entry of its epoch. No row has that
-// time (session.Clock), so it is read from the journal.
+// latestMark returns what was written down of the clock, with the time of the latest entry of its epoch. No row has
+// that time (session.Clock), so it is read from the journal.
 func (s *session) latestMark() clock.Mark {
 	m := s.Clock()
 	m.Written = time.Time{}
-	s.query(func(rows pgx.Rows) error {
-		var at *int64
-		return each(rows, func() error {
-			if at != nil {
-				m.Written = time.Unix(0, *at).UTC()
-			}
-			return nil
-		}, &at)
-	}, `select max(at) from imagegend.journal where epoch = $1`, int64(m.Epoch))
+	var at *int64
+	s.scan(func() {}, []any{&at}, `select max(at) from imagegend.journal where epoch = $1`, int64(m.Epoch))
+	if at != nil {
+		m.Written = time.Unix(0, *at).UTC()
+	}
 	return m
 }
 
@@ -313,5 +310,6 @@ type uncreated struct{ *allRows }
 
 // Charges implements ledger.Rows.
 func (r uncreated) Charges() iter.Seq[imagegen.ChargeID] {
-	return r.chargesOf("uncreated", everyCharge+` where not exists (select from imagegend.generations g where g.id = c.id) order by id`)
+	return r.chargesOf("uncreated", everyCharge+
+		` where not exists (select from imagegend.generations g where g.id = c.id) order by id`)
 }

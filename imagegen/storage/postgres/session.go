@@ -29,6 +29,7 @@ type session struct {
 	db     *DB
 	conn   conn
 	writes bool // it locks the accounts and generations that it reads; false in a snapshot
+	long   bool // a statement may take as long as it takes
 	trips  int  // round trips so far
 
 	at   clock.Reading // the time of all that it does, as the database had it once the rows were locked
@@ -48,7 +49,7 @@ type session struct {
 	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that
 	// failed has written anything (decide).
 	changes  int
-	onCommit []func() // in the order in which they came; called by told
+	onCommit []func() // in the order in which they came; called by committed
 }
 
 // marked is what was written down of the clock.
@@ -87,16 +88,17 @@ var _ ledger.Tx = (*session)(nil)
 
 func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 	s := &session{ctx: ctx, db: db, conn: c, writes: writes,
-		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge), journal: make(map[ledger.Place]ledger.Entry),
-		usage: make(map[ledger.UsageKey]*usage), totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
+		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge),
+		journal: make(map[ledger.Place]ledger.Entry), usage: make(map[ledger.UsageKey]*usage),
+		totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
 		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID)}
 	s.kept = kept{session: s}
 	return s
 }
 
-// told calls what waits for the commit. It must be called after a commit only: what was decided in a transaction that is
-// run again, or whose outcome is unknown, is no reason to tell anybody.
-func (s *session) told() {
+// committed calls what waits for the commit. Call it after a commit only: what was decided in a transaction that runs
+// again, or whose outcome is unknown, must have no effect.
+func (s *session) committed() {
 	for _, f := range s.onCommit {
 		f()
 	}
@@ -111,8 +113,9 @@ func (s *session) Note(r account.TrailRow) error { return trail.Append(&s.kept, 
 // query reads rows in one round trip. scan may leave rows unread; query closes them. A kv.Damage that scan returns, and
 // any other error, end the transaction by a panic, see session.
 func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
-	s.trips++
-	rows, err := s.conn.Query(s.ctx, sql, args...)
+	ctx, cancel := s.trip()
+	defer cancel()
+	rows, err := s.conn.Query(ctx, sql, args...)
 	if err == nil {
 		err = scan(rows)
 		rows.Close()
@@ -128,10 +131,26 @@ func (s *session) query(scan func(pgx.Rows) error, sql string, args ...any) {
 
 // exec runs a statement in one round trip, see query.
 func (s *session) exec(sql string, args ...any) {
-	s.trips++
-	if _, err := s.conn.Exec(s.ctx, sql, args...); err != nil {
+	ctx, cancel := s.trip()
+	defer cancel()
+	if _, err := s.conn.Exec(ctx, sql, args...); err != nil {
 		panic(failure{err})
 	}
+}
+
+// trip returns the context of one round trip, which ends if the database does not answer.
+func (s *session) trip() (context.Context, context.CancelFunc) {
+	s.trips++
+	if s.long {
+		return context.WithCancel(s.ctx)
+	}
+	return s.db.patiently(s.ctx)
+}
+
+// takeTime lifts the limits of a session that reads or writes for long.
+func (s *session) takeTime() {
+	s.long = true
+	s.exec(unhurried)
 }
 
 // locked is what a query ends with whose rows may be written afterwards; a snapshot must not lock.
@@ -154,6 +173,18 @@ func each(rows pgx.Rows, f func() error, places ...any) error {
 		}
 	}
 	return rows.Err()
+}
+
+// scan calls f for each row of a query, whose columns it scans into the places, see each.
+func (s *session) scan(f func(), places []any, sql string, args ...any) {
+	s.query(func(rows pgx.Rows) error { return each(rows, func() error { f(); return nil }, places...) }, sql, args...)
+}
+
+// identifiers are the first columns of the rows of a query.
+func identifiers[S ~string](s *session, sql string, args ...any) (ids []S) {
+	var id []byte
+	s.scan(func() { ids = append(ids, S(id)) }, []any{&id}, sql, args...)
+	return ids
 }
 
 // Clock implements ledger.Tx, but does not tell when the latest entry was written: that would take one row which every
@@ -203,7 +234,7 @@ func (s *session) account(u imagegen.UserID) *accountRows {
 }
 
 // readAccount reads an account that nobody has named beforehand. A session that writes makes the account if there is
-// none, since it needs something to lock; the second read waits for whoever makes it at the same time.
+// none, since it needs something to lock; the second read waits for a transaction that makes it at the same time.
 func (s *session) readAccount(u imagegen.UserID) {
 	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
 	if s.accounts[u] == nil && s.writes {
@@ -213,14 +244,16 @@ func (s *session) readAccount(u imagegen.UserID) {
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
 	}
-	if a := s.accounts[u]; s.writes && a.damaged == nil && a.Epoch > s.Clock().Epoch { // somebody has confirmed the clock since it was read
+	// somebody has confirmed the clock since it was read
+	if a := s.accounts[u]; s.writes && a.damaged == nil && a.Epoch > s.Clock().Epoch {
 		panic(failure{errOvertaken})
 	}
 }
 
 // newAccount returns an account without entries or lots.
 func newAccount(u imagegen.UserID) *accountRows {
-	return &accountRows{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn, expire: asTheyExpire}
+	return &accountRows{Account: ledger.Account{User: u}, lots: make(map[uint64]*lot), spend: inTurn,
+		expire: asTheyExpire}
 }
 
 func (s *session) scanAccounts(rows pgx.Rows) error {
@@ -278,10 +311,9 @@ func (s *session) Ref(ref string) (p ledger.Place, known bool) {
 			return ledger.Place{User: e.User, Seq: e.Seq}, true
 		}
 	}
-	s.query(func(rows pgx.Rows) error {
-		var user []byte
-		return each(rows, func() error { p.User, known = imagegen.UserID(user), true; return nil }, &user, &p.Seq)
-	}, `select usr, seq from imagegend.journal where ref = $1`, []byte(ref))
+	var user []byte
+	s.scan(func() { p.User, known = imagegen.UserID(user), true }, []any{&user, &p.Seq},
+		`select usr, seq from imagegend.journal where ref = $1`, []byte(ref))
 	return p, known
 }
 
@@ -311,8 +343,8 @@ func decodeEntry(form []byte) (ledger.Entry, error) {
 	return e, err
 }
 
-// Write implements ledger.Tx. It changes the rows in the session; flush sends them. The account is locked by then, since
-// the ledger has read it in order to decide.
+// Write implements ledger.Tx. It changes the rows in the session; flush sends them. The account is locked by then,
+// since the ledger has read it in order to decide.
 func (s *session) Write(c *ledger.Change) {
 	s.changes++
 	a := s.account(c.Entry.User)

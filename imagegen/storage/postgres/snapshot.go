@@ -21,17 +21,19 @@ var _ transfer.Snapshot = (*Snapshot)(nil)
 
 // Snapshot takes a snapshot. The caller closes it. All of its queries run under ctx, whatever context they are given.
 func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
-	c, err := db.pool.Acquire(ctx)
+	c, err := db.acquire(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("postgres: %w", err)
+		return nil, err
 	}
-	tx, err := c.BeginTx(ctx, readOnly)
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	tx, err := c.BeginTx(within, readOnly)
 	if err != nil {
-		c.Release()
-		return nil, fmt.Errorf("postgres: %w", err)
+		c.release()
+		return nil, unread(ctx, err)
 	}
-	s := &Snapshot{newSession(ctx, db, conn{Conn: c}, false), tx}
-	if err := spared(func() error { s.exec(unhurried); return nil }); err != nil {
+	s := &Snapshot{newSession(ctx, db, c, false), tx}
+	if err := spared(func() error { s.takeTime(); return nil }); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
@@ -40,7 +42,7 @@ func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 
 // Close ends the transaction and gives the connection back. It must be called, also if ctx has ended.
 func (s *Snapshot) Close() {
-	_ = s.tx.Rollback(context.Background()) // if the connection was lost, the database has done so
+	s.rollback(s.tx)
 	s.conn.release()
 }
 
@@ -50,8 +52,8 @@ func (s *Snapshot) Rows(_ context.Context, after transfer.Place, n int) (rows []
 	return rows, err
 }
 
-// Waiting implements [transfer.Snapshot]. It returns all rows that have not ended, of which only asynchronous ones have an
-// attempt to come; the caller tells them apart.
+// Waiting implements [transfer.Snapshot]. It returns all rows that have not ended, of which only asynchronous ones have
+// an attempt to come; the caller tells them apart.
 func (s *Snapshot) Waiting(context.Context) (rows []transfer.Row, err error) {
 	err = spared(func() error {
 		rows = s.transferred(transfer.Generations, openWork)

@@ -28,7 +28,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 		if !errors.Is(err, imagegen.ErrNotFound) {
 			return stands, err
 		}
-		if err := rules.Asked(asked{s}, r); err != nil {
+		if err := rules.Asked(asked{s}, r, s.at); err != nil {
 			return tables.Row{}, err
 		}
 		if err := rules.Unlimited(asked{s}, r); err != nil {
@@ -51,11 +51,12 @@ func createNeeds(r imagegen.Record) need {
 	return n
 }
 
-// writeRow runs f, which writes one row, in the transaction of a batch, and returns the record afterwards. With an error
-// that is definite it returns the record that f did, which tells the caller why; after any other, none.
-func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*session) (tables.Row, error)) (imagegen.Record, error) {
+// writeRow runs f, which writes one row, in the transaction of a batch, and returns the record afterwards. With an
+// error that is definite it returns the record that f did, which tells the caller why; after any other, none.
+func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*session) (tables.Row, error)) (
+	imagegen.Record, error) {
 	var r tables.Row
-	err := db.write(ctx, about, n, func(s *session) (err error) {
+	err := db.batched(ctx, about, n, func(s *session) (err error) {
 		r, err = f(s)
 		return err
 	})
@@ -65,19 +66,20 @@ func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*sessio
 	return r.Record, err
 }
 
-// Update implements [imagegen.Store]. A change that is somebody's act, such as an erasure that was asked for, comes with
-// a row in the audit trail.
+// Update implements [imagegen.Store]. A change that is somebody's act, such as an erasure that was asked for, comes
+// with a row in the audit trail.
 func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	if _, act := rules.Act(c, imagegen.Record{}, imagegen.Record{}); act {
 		return db.updateByAct(ctx, f, c)
 	}
-	return db.writeRow(ctx, string(f.ID), need{rows: []imagegen.GenerationID{f.ID}}, func(s *session) (tables.Row, error) {
-		from, to, changed, err := s.apply(f, c)
-		if err != nil || !changed {
-			return from, err
-		}
-		return s.replace(from, to, 0)
-	})
+	return db.writeRow(ctx, string(f.ID), need{rows: []imagegen.GenerationID{f.ID}},
+		func(s *session) (tables.Row, error) {
+			from, to, changed, err := s.applyChange(f, c)
+			if err != nil || !changed {
+				return from, err
+			}
+			return s.replace(from, to, 0)
+		})
 }
 
 // updateByAct is Update with a row in the audit trail. All acts write the end of the trail, so it runs under the lock
@@ -87,13 +89,13 @@ func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Chan
 	var r tables.Row
 	actor := account.ActorOf(ctx)
 	err := db.update(ctx, func(s *session) error {
-		from, to, changed, err := s.apply(f, c)
+		from, to, changed, err := s.applyChange(f, c)
 		r = from
 		if err != nil || !changed {
 			return err
 		}
 		row, _ := rules.Act(c, from.Record, to.Record)
-		row.Time, row.Actor = s.at.Wall, actor
+		row.Time, row.Actor = s.at.Now, actor
 		if err := trail.Append(&s.kept, row); err != nil {
 			return err
 		}
@@ -123,14 +125,14 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
 			to = tables.Row{Record: r, Joint: true}
-			err = rules.Asked(asked{s}, r)
+			err = rules.Asked(asked{s}, r, s.at)
 		case stands.State != imagegen.StateCharging:
 			return stands, err
 		}
 		if err != nil {
 			return tables.Row{}, err
 		}
-		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
+		if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
 			return stands, err
 		}
 		if err := rules.Charge(asked{s}, db.books.At(s, s.at), to.Record); err != nil {
@@ -142,10 +144,10 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 
 // FinishSettled implements [imagegen.JointStore]. A record that has ended before is returned as it is: a repetition
 // settles nothing again.
-func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
+func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.OutcomeChange) (imagegen.Record, error) {
 	n := need{rows: []imagegen.GenerationID{f.ID}, charges: []imagegen.ChargeID{imagegen.ChargeID(f.ID)}}
 	return db.writeRow(ctx, string(f.ID), n, func(s *session) (tables.Row, error) {
-		from, to, _, err := s.apply(f, o)
+		from, to, _, err := s.applyChange(f, o)
 		if err != nil || to.Terminal() {
 			return from, err
 		}
@@ -161,13 +163,16 @@ func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagege
 	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
 }
 
-// Reserved implements [imagegen.Store]. Whoever repeats a call is answered with the record that it finds, and relies on
-// it. But PostgreSQL shows a record also where the wait of its commit for a standby was cancelled, and a failover may
-// take such a record back. So Reserved locks the record, and commits: that waits for the standby in its turn, which
-// cannot confirm the later commit without the one before it.
-func (db *DB) Reserved(ctx context.Context, u imagegen.UserID, key string) (r imagegen.Record, err error) {
+// GenerationByIdempotencyKey implements [imagegen.Store]. The answer to a repeated call is the record that this finds,
+// and the caller relies on it. But PostgreSQL shows a record also where the wait of its commit for a standby was
+// cancelled, and a failover may take such a record back. So it locks the record, and commits: that waits for the
+// standby in its turn, which cannot confirm the later commit without the one before it.
+func (db *DB) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
+	key string) (r imagegen.Record, err error) {
 	hash := imagegen.IdempotencyHash(key)
-	r, err = db.one(ctx, `select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`, []byte(u), hash[:])
+	r, err = db.one(ctx,
+		`select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`,
+		[]byte(u), hash[:])
 	if err != nil {
 		return imagegen.Record{}, err
 	}
@@ -191,8 +196,8 @@ func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record
 	return found[0], nil
 }
 
-// records reads the records of a query for identifiers and forms, outside any transaction. One that cannot be read fails
-// the whole query.
+// records reads the records of a query for identifiers and forms, outside any transaction. One that cannot be read
+// fails the whole query.
 func (db *DB) records(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
 	err = db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
 		r, err := decodeRow(id, form)
@@ -206,7 +211,8 @@ func (db *DB) records(ctx context.Context, sql string, args ...any) (found []ima
 }
 
 // Generations implements [imagegen.Store].
-func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
+func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool,
+	err error) {
 	q.Limit = max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	sql, args := pageQuery(u, q)
 	page, err = db.records(ctx, sql, args...)
@@ -236,14 +242,30 @@ func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	if q.Favourites {
 		only += ` and favourite`
 	}
-	return `select id, form from imagegend.generations where usr = $1 and id < $2 and ` + only + ` order by id desc limit $3`, args
+	return `select id, form from imagegend.generations where usr = $1 and id < $2 and ` + only +
+		` order by id desc limit $3`, args
 }
 
-// Ended implements [imagegen.Store]. A record that cannot be read is left out, so that it does not hold up the others;
-// an audit finds it. What has ended by then was also created by then, which spares the index entries of what is newer.
-func (db *DB) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
-	by := db.books.Now().Add(-age).UnixNano()
-	return db.readable(ctx, `select id, form from imagegend.generations where ended <= $1 and created <= $1 order by created, id limit $2`, by, max(n, 0))
+// Ended implements [imagegen.Store].
+func (db *DB) Ended(ctx context.Context, age time.Duration, n int) (old []imagegen.Record, err error) {
+	return db.aged(ctx,
+		`select id, form from imagegend.generations where ended > $1 and ended <= $2 order by ended, id limit $3`, age,
+		n)
+}
+
+// aged returns up to n records that ended at least age ago. The query is for one span of ends. A record that cannot be
+// read is left out, so that it does not hold up the others; an audit finds it.
+func (db *DB) aged(ctx context.Context, sql string, age time.Duration, n int,
+	args ...any) (old []imagegen.Record, err error) {
+	for _, s := range db.books.Read().Aged(age) {
+		some, err := db.readable(ctx, sql, append([]any{s.After.UnixNano(), s.UpTo.UnixNano(), max(n-len(old), 0)},
+			args...)...)
+		if err != nil {
+			return nil, err
+		}
+		old = append(old, some...)
+	}
+	return old, nil
 }
 
 // readable is records without those that cannot be read.
@@ -257,11 +279,11 @@ func (db *DB) readable(ctx context.Context, sql string, args ...any) (found []im
 	return found, err
 }
 
-// Forgettable implements [imagegen.Store]. A record that cannot be read is left out, see Ended.
-func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) (fences []imagegen.Fence, err error) {
-	by := db.books.Now().Add(-age).UnixNano()
-	old, err := db.readable(ctx, `select id, form from imagegend.generations where erased = $1 and tells <= $2 order by tells, id limit $3`,
-		state == imagegen.StateErased, by, max(n, 0))
+// Forgettable implements [imagegen.Store].
+func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration,
+	n int) (fences []imagegen.Fence, err error) {
+	old, err := db.aged(ctx,
+		`select id, form from imagegend.generations where erased = $4 and tells > $1 and tells <= $2 order by tells, id limit $3`, age, n, state == imagegen.StateErased)
 	for _, r := range old {
 		fences = append(fences, r.Fence())
 	}
@@ -273,7 +295,8 @@ const mostUndelivered = 100
 
 // Undelivered implements [imagegen.Store]. The newest are read first, and then turned round.
 func (db *DB) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
-	found, err := db.records(ctx, `select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
+	found, err := db.records(ctx,
+		`select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
 		[]byte(u), joinKey[:], mostUndelivered)
 	slices.Reverse(found)
 	return found, err
@@ -291,23 +314,29 @@ func (db *DB) Unsettled(ctx context.Context, after imagegen.GenerationID, n int)
 
 // oldest returns the first n records behind after for which a column is true, and counts them all. The two are separate
 // statements: the count may be of a moment before.
-func (db *DB) oldest(ctx context.Context, column string, after imagegen.GenerationID, n int) (found []imagegen.Record, total int, err error) {
+func (db *DB) oldest(ctx context.Context, column string, after imagegen.GenerationID,
+	n int) (found []imagegen.Record, total int, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
-	if err := db.pool.QueryRow(ctx, `select count(*) from imagegend.generations where `+column).Scan(&total); err != nil {
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	if err := db.pool.QueryRow(within, `select count(*) from imagegend.generations where `+column).
+		Scan(&total); err != nil {
 		return nil, 0, unread(ctx, err)
 	}
-	found, err = db.records(ctx, `select id, form from imagegend.generations where `+column+` and id > $1 order by id limit $2`, []byte(after), max(n, 0))
+	found, err = db.records(ctx, `select id, form from imagegend.generations where `+column+
+		` and id > $1 order by id limit $2`, []byte(after), max(n, 0))
 	return found, total, err
 }
 
-// OpenCharges lists the open charges, as [imagegen.Ledger] describes it. scanCharges keeps them in a map, so their order
+// OpenCharges implements [imagegen.ChargeLister]. scanCharges keeps them in a map, so their order
 // is made anew.
 func (db *DB) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (open []imagegen.Charge, err error) {
 	err = db.view(ctx, func(s *session) error {
 		open = nil
-		s.query(s.scanCharges, `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq
+		s.query(s.scanCharges,
+			`select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq
  where c.open and c.id > $1 order by c.id limit $2`, []byte(after), max(n, 0))
 		for id, c := range s.charges {
 			open = append(open, imagegen.Charge{ID: id, User: c.User, Credits: c.Credits})

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
@@ -16,7 +18,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
 
-// open opens a database until the end of the test, when its books have to be clean.
+// open opens a database until the end of the test, when its books have to be clean, and its sessions as they began.
 func open(t *testing.T, url string, change ...func(*postgres.Config)) *postgres.DB {
 	t.Helper()
 	c := postgres.Config{URL: url, Connections: 8, KeepFor: -1}
@@ -28,6 +30,9 @@ func open(t *testing.T, url string, change ...func(*postgres.Config)) *postgres.
 	t.Cleanup(func() {
 		if !t.Failed() {
 			clean(t, db)
+			left, err := db.Left(context.Background())
+			is.New(t).NoErr(err)
+			is.New(t).Equal(strings.Join(left, ", "), "") // a pooler would hand it to somebody else
 		}
 		is.New(t).NoErr(db.Close())
 	})
@@ -73,11 +78,61 @@ func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, s.Database(t)) })
 }
 
+// Two nodes have one secret, and see each other's marks.
+func TestMarksOfTwoNodes(t *testing.T) {
+	url := postgrestest.Start(t).Database(t)
+	one, other := open(t, url), open(t, url)
+	storagetest.SharedSecret(t, one, other)
+	storagetest.MarksInTurn(t, one, other)
+}
+
 func TestTrail(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Trail(t, func(t *testing.T, now func() time.Time) storagetest.Trailed {
 		return open(t, s.Database(t), by(now))
 	})
+}
+
+func TestAging(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Aging(t, func(t *testing.T, wall func() time.Time) storagetest.AgingStore {
+		return open(t, s.Database(t), by(wall))
+	})
+}
+
+func TestLeaps(t *testing.T) {
+	s := postgrestest.Start(t)
+	imagegentest.Leaps(t, func(t *testing.T, wall func() time.Time) func() imagegentest.TimedStore {
+		url, files := s.Database(t), memory.New(&memory.Options{Now: wall})
+		opened := func() *fewLooks {
+			db, err := postgres.Open(context.Background(), postgres.Config{URL: url, Now: wall, KeepFor: -1,
+				Poll: time.Hour, Images: files})
+			is.New(t).NoErr(err)
+			t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
+			return &fewLooks{Storage: &postgrestest.Storage{DB: db, ImageStore: files, Spool: files}}
+		}
+		t.Cleanup(func() { clean(t, opened()) })
+		return func() imagegentest.TimedStore { return opened() }
+	})
+}
+
+// fewLooks looks for abandoned work once an hour: the engine does so every three seconds, and days of virtual time
+// would be a hundred thousand transactions.
+type fewLooks struct {
+	*postgrestest.Storage
+	looked time.Time
+}
+
+func (f *fewLooks) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	if time.Since(f.looked) < time.Hour {
+		return nil, nil
+	}
+	f.looked = time.Now()
+	return f.Storage.Recover(ctx, n, lease)
+}
+
+func (f *fewLooks) Joins(l imagegen.Ledger) bool {
+	return l == imagegen.Ledger(f) || f.Storage.Joins(l)
 }
 
 func TestJoint(t *testing.T) {
@@ -104,6 +159,21 @@ func TestService(t *testing.T) {
 	})
 }
 
+func TestPrices(t *testing.T) {
+	s := postgrestest.Start(t)
+	imagegentest.Prices(t, func(t *testing.T) imagegentest.Fixture {
+		e := imagegentest.StartOver(t, openWhole(t, s.Database(t)), func(c *engine.Config) {
+			c.Models = []engine.Model{imagegentest.Priced()}
+		})
+		return imagegentest.Fixture{Alice: e.As(imagegentest.Alice), Bob: e.As(imagegentest.Bob)}
+	})
+}
+
+func TestTotals(t *testing.T) {
+	s := postgrestest.Start(t)
+	imagegentest.Totals(t, func(t *testing.T) imagegentest.Storage { return openWhole(t, s.Database(t)) })
+}
+
 // Two processes share a database as one has it.
 func TestShared(t *testing.T) {
 	s := postgrestest.Start(t)
@@ -116,3 +186,36 @@ func TestShared(t *testing.T) {
 		return open(t, url, by(now)), open(t, url, by(now))
 	})
 }
+
+// The stand-in for a database with files beside it keeps what each of the two can do.
+func TestStorageForwards(t *testing.T) {
+	storagetest.Forwards(t, new(postgrestest.Storage), new(postgres.DB))
+	storagetest.Forwards(t, new(postgrestest.Storage), new(memory.DB))
+}
+
+func TestTurn(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Turns(t, func(t *testing.T, now func() time.Time) (one, other imagegen.TurnTaker) {
+		url := s.Database(t)
+		return open(t, url, by(now)), open(t, url, by(now))
+	})
+}
+
+// No file stays behind when its work has ended.
+func TestTidy(t *testing.T) {
+	s := postgrestest.Start(t)
+	imagegentest.Tidy(t, func(t *testing.T) imagegentest.Tidied {
+		db := openWhole(t, s.Database(t))
+		return tidied{db, db.ImageStore.(*memory.DB)}
+	})
+}
+
+// tidied lists the files beside a database.
+type tidied struct {
+	*postgrestest.Storage
+	files *memory.DB
+}
+
+func (t tidied) Images() []imagegen.ImageKey        { return t.files.Images() }
+func (t tidied) References() []imagegen.ReferenceID { return t.files.References() }
+func (t tidied) Joins(l imagegen.Ledger) bool       { return l == imagegen.Ledger(t) || t.Storage.Joins(l) }

@@ -39,8 +39,8 @@ func fund(t *testing.T, db *postgres.DB) {
 
 func record(n int) imagegen.Record {
 	return imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: "alice", Model: "m", Prompt: "a fox", N: 1, Price: 1,
-			IdempotencyKey: fmt.Sprint(n), CreatedAt: time.Now()},
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: "alice", Model: "m",
+			Prompt: "a fox", N: 1, Price: 1, IdempotencyKey: fmt.Sprint(n), CreatedAt: time.Now()},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}
 }
@@ -53,8 +53,9 @@ func databaseOf(t *testing.T, url string) string {
 	return config.Database
 }
 
-func failed() imagegen.Outcome {
-	return imagegen.Outcome{Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: "no image"}, At: time.Now()}
+func failed() imagegen.OutcomeChange {
+	return imagegen.OutcomeChange{Failure: &imagegen.Failure{Class: imagegen.ClassUnknown, Detail: "no image"},
+		At: time.Now()}
 }
 
 // A batch takes two round trips, whatever it does.
@@ -80,7 +81,7 @@ func TestTwoRoundTrips(t *testing.T) {
 	is.Equal(after-trips, 2*(all-transactions))
 }
 
-// What a transaction waits for, and how the planner goes about it, is set in each, not in the session: a pooler
+// Limits of waits and settings of the planner are set in each transaction, not in the session: a pooler
 // hands out another one each time.
 func TestSettingsHoldInTransactions(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
@@ -91,7 +92,7 @@ func TestSettingsHoldInTransactions(t *testing.T) {
 	_, err = c.Exec(t.Context(), postgres.Settings, pgx.QueryExecModeSimpleProtocol)
 	is.NoErr(err)
 	is.Equal(value("idle_in_transaction_session_timeout"), "2s")
-	is.Equal(value("statement_timeout"), "20s")
+	is.Equal(value("statement_timeout"), "8s")
 	is.Equal(value("enable_seqscan"), "off")
 	is.Equal(value("transaction_isolation"), "read committed")
 	_, err = c.Exec(t.Context(), "commit")
@@ -133,25 +134,27 @@ func withoutStandby(t *testing.T, s *postgrestest.Server) (waiting func() bool) 
 	is.NoErr(err)
 	t.Cleanup(func() { c.Close(context.Background()) })
 	eventually(t, "the standby is asked for", func() (set bool) {
-		is.NoErr(c.QueryRow(context.Background(), "select current_setting('synchronous_standby_names') = 'nobody'").Scan(&set))
+		is.NoErr(c.QueryRow(context.Background(), "select current_setting('synchronous_standby_names') = 'nobody'").
+			Scan(&set))
 		return set
 	})
 	return func() (waits bool) {
-		is.NoErr(c.QueryRow(context.Background(), "select exists(select from pg_stat_activity where wait_event = 'SyncRep')").Scan(&waits))
+		is.NoErr(c.QueryRow(context.Background(),
+			"select exists(select from pg_stat_activity where wait_event = 'SyncRep')").Scan(&waits))
 		return waits
 	}
 }
 
 const cancelWaits = "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"
 
-// A wait for a standby that is cancelled is told by PostgreSQL as success: whether the commit is lasting nobody knows.
+// PostgreSQL reports a cancelled wait for a standby as success, though a failover may take the commit back.
 func TestCancelledWait(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	db := open(t, s.Database(t))
 	fund(t, db)
 	waiting := withoutStandby(t, s)
 	charge := imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}
-	for range 2 { // the second finds it there, and is no more certain: it may be taken back
+	for range 2 { // the second finds it there, but it may be taken back all the same
 		done := make(chan error, 1)
 		go func() { done <- db.Charge(context.Background(), charge) }()
 		eventually(t, "the commit waits", waiting)
@@ -171,7 +174,8 @@ func TestPausedProcess(t *testing.T) {
 	paused, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer paused.Close(context.Background())
-	_, err = paused.Exec(t.Context(), postgres.Settings+"; select from imagegend.accounts for update", pgx.QueryExecModeSimpleProtocol)
+	_, err = paused.Exec(t.Context(), postgres.Settings+"; select from imagegend.accounts for update",
+		pgx.QueryExecModeSimpleProtocol)
 	is.NoErr(err)
 	is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))
 	_, err = paused.Exec(t.Context(), "commit")
@@ -187,14 +191,17 @@ func TestLostBeforeTheCommit(t *testing.T) {
 	other, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer other.Close(context.Background())
-	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts for update", pgx.QueryExecModeSimpleProtocol)
+	_, err = other.Exec(t.Context(), "begin; select from imagegend.accounts for update",
+		pgx.QueryExecModeSimpleProtocol)
 	is.NoErr(err)
 	done := make(chan error, 1)
 	go func() {
 		done <- db.Charge(context.Background(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1})
 	}()
 	eventually(t, "the call waits and is cut off", func() (cut bool) {
-		is.NoErr(other.QueryRow(t.Context(), "select count(pg_terminate_backend(pid)) > 0 from pg_stat_activity where wait_event_type = 'Lock'").Scan(&cut))
+		is.NoErr(other.QueryRow(t.Context(),
+			"select count(pg_terminate_backend(pid)) > 0 from pg_stat_activity where wait_event_type = 'Lock'").
+			Scan(&cut))
 		return cut
 	})
 	is.True(errors.Is(<-done, imagegen.ErrNotApplied))
@@ -222,7 +229,20 @@ func TestOneConnection(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
 }
 
-// What others were in the way of is run again; nothing was written.
+// The address may say how many connections there are; what the program says goes before it.
+func TestConnectionsOfTheAddress(t *testing.T) {
+	url := postgrestest.Start(t).Database(t)
+	for _, c := range []struct {
+		address string
+		given   int
+		want    int32
+	}{{url, 0, 16}, {url, 5, 5}, {url + "&pool_max_conns=3", 0, 3}, {url + "&pool_max_conns=3", 5, 5}} {
+		db := open(t, c.address, func(to *postgres.Config) { to.Connections = c.given })
+		is.New(t).Equal(db.MostConnections(), c.want)
+	}
+}
+
+// A transaction that met a conflict runs again; it wrote nothing.
 func TestRunAgain(t *testing.T) {
 	for _, code := range []string{"40001", "40P01", "23505"} {
 		t.Run(code, func(t *testing.T) {
@@ -316,8 +336,8 @@ func TestAddressShowsNoPassword(t *testing.T) {
 	}
 }
 
-// A page costs what it shows, also before the next vacuum, when every generation that was under way has left its entries in the
-// indexes behind; and also where the database plans for any page at once.
+// A page costs what it shows, also before the next vacuum, when every generation that was under way has left its
+// entries in the indexes behind; and also where the database plans for any page at once.
 func TestPageAmongMany(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	url := s.Database(t)
@@ -343,7 +363,8 @@ func TestPageAmongMany(t *testing.T) {
 		_, err = conn.Exec(t.Context(), "set plan_cache_mode = "+mode)
 		is.NoErr(err)
 		for name, q := range map[string]imagegen.Query{
-			"newest": {}, "oldest": {After: record(10).ID}, "failed": {Status: imagegen.StatusFailed, After: record(10).ID}, "favourites": {Favourites: true},
+			"newest": {}, "oldest": {After: record(10).ID}, "failed": {Status: imagegen.StatusFailed,
+				After: record(10).ID}, "favourites": {Favourites: true},
 		} {
 			q.Limit = 5
 			sql, args := postgres.PageQuery("alice", q)

@@ -63,20 +63,25 @@ func (db *DB) update(ctx context.Context, f func(*session) error) error {
 		return err
 	}
 	defer db.calls.Done()
+	within, cancel := db.patiently(ctx)
+	defer cancel()
 	select {
 	case db.acting <- struct{}{}:
 		defer func() { <-db.acting }()
-	case <-ctx.Done():
-		return kv.NotBegun(ctx)
+	case <-within.Done():
+		return unread(ctx, errQueue)
 	}
 	return retried(func() error {
 		s, err := db.alone(f, lockActs)
 		if err == nil {
-			s.told()
+			s.committed()
 		}
 		return err
 	})
 }
+
+// errQueue: those who came before take too long.
+var errQueue = errors.New("earlier writes are still waiting for the database")
 
 // alone runs f in one transaction. first adds to what the transaction begins with; nil: nothing.
 func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*session, error) {
@@ -117,36 +122,49 @@ func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := db.pool.Acquire(ctx)
+	c, err := db.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.release()
+	s := newSession(ctx, db, c, false)
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	tx, err := c.BeginTx(within, readOnly)
 	if err != nil {
 		return unread(ctx, err)
 	}
-	defer c.Release()
-	tx, err := c.BeginTx(ctx, readOnly)
-	if err != nil {
-		return unread(ctx, err)
-	}
-	defer tx.Rollback(context.Background())
-	s := newSession(ctx, db, conn{Conn: c}, false)
+	defer s.rollback(tx)
 	err = spared(func() error { return f(s) })
-	if err != nil && c.Conn().IsClosed() && !imagegen.Definite(err) {
+	if err != nil && c.Conn.Conn().IsClosed() && !imagegen.Definite(err) {
 		return unread(ctx, err)
 	}
 	return err
 }
 
+// rollback ends a transaction that only reads, also if its context has ended. If the connection was lost, the database
+// has done so.
+func (s *session) rollback(tx pgx.Tx) {
+	ctx, cancel := s.db.patiently(context.Background())
+	defer cancel()
+	_ = tx.Rollback(ctx)
+}
+
 // send does a batch in one round trip.
 func (s *session) send(b *pgx.Batch) error {
-	s.trips++
-	return s.conn.SendBatch(s.ctx, b).Close()
+	ctx, cancel := s.trip()
+	defer cancel()
+	return s.conn.SendBatch(ctx, b).Close()
 }
 
 // abandon rolls the transaction back, which has written nothing that stands.
 func (s *session) abandon(why error) error {
-	if _, err := s.conn.Exec(s.ctx, "rollback"); err != nil {
-		s.conn.Conn.Conn().Close(s.ctx)
+	ctx, cancel := s.db.patiently(s.ctx)
+	defer cancel()
+	if _, err := s.conn.Exec(ctx, "rollback"); err != nil {
+		s.conn.Conn.Conn().Close(ctx)
 	} else if codeOf(why) == codeReadOnly {
-		s.leaveStandby()
+		s.leaveStandby(ctx)
 	}
 	if again(why) {
 		return why
@@ -159,26 +177,26 @@ func (s *session) abandon(why error) error {
 	return why
 }
 
-// leaveStandby closes all connections of the pool if this one leads to a standby. A pooler between keeps a connection open
-// while the server behind it falls over and comes back as the standby of another: nothing but a refused write tells. The
-// next connection is made to a server that takes writes, if the database's address asks for one (target_session_attrs).
-// A primary that takes no writes for a while is not left, since it still answers reads.
-func (s *session) leaveStandby() {
+// leaveStandby closes all connections of the pool if this one leads to a standby. A pooler between keeps a connection
+// open while the server behind it falls over and comes back as the standby of another: nothing but a refused write
+// tells. The next connection is made to a server that takes writes, if the database's address asks for one
+// (target_session_attrs). A primary that takes no writes for a while is not left, since it still answers reads.
+func (s *session) leaveStandby(ctx context.Context) {
 	var standby bool
-	if err := s.conn.QueryRow(s.ctx, "select pg_is_in_recovery()").Scan(&standby); err == nil && standby {
+	if err := s.conn.QueryRow(ctx, "select pg_is_in_recovery()").Scan(&standby); err == nil && standby {
 		s.db.pool.Reset()
 	}
 }
 
-// commit commits what some calls want written, and tells of it.
+// commit commits what some calls want written, and reports it to the Observer.
 func (s *session) commit(calls int) error {
 	began := time.Now()
-	err := s.write()
+	err := s.flushAndCommit()
 	s.db.observe(time.Since(began), calls, err)
 	return err
 }
 
-// observe tells of a commit. A panic of who is told changes nothing.
+// observe reports a commit to the Observer, whose panics change nothing.
 func (db *DB) observe(took time.Duration, calls int, err error) {
 	if db.observer == nil {
 		return
@@ -188,11 +206,12 @@ func (db *DB) observe(took time.Duration, calls int, err error) {
 			db.log.Error("Config.Observer panicked", "panic", p)
 		}
 	}()
-	db.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took, Count: calls, Err: err})
+	db.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took,
+		Count: calls, Err: err})
 }
 
-// write writes what is to be written and commits, in one round trip.
-func (s *session) write() error {
+// flushAndCommit writes what is to be written and commits, in one round trip.
+func (s *session) flushAndCommit() error {
 	var b pgx.Batch
 	s.flush(&b)
 	b.Queue("commit")
@@ -205,7 +224,9 @@ func (s *session) write() error {
 	case err == nil:
 		return nil
 	case s.conn.warned.Load() || !undone(err):
-		s.conn.Conn.Conn().Close(s.ctx)
+		ctx, cancel := s.db.patiently(s.ctx)
+		defer cancel()
+		s.conn.Conn.Conn().Close(ctx)
 		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
 	}
 	return s.abandon(err)

@@ -72,8 +72,9 @@ func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	}
 }
 
-// usageOf goes over the rows of a query as they are by now: with what this session has changed, and with those rows that
-// it has made, which the database does not know yet. args are those of the query, in the order that within expects.
+// usageOf goes over the rows of a query as they are by now: with what this session has changed, and with those rows
+// that it has made, which the database does not know yet. args are those of the query, in the order that within
+// expects.
 func (s *session) usageOf(sql string, args ...any) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		var keys []ledger.UsageKey
@@ -103,9 +104,9 @@ func within(k ledger.UsageKey, args []any) bool {
 		(len(args) < 4 || string(k.Key) == string(args[3].([]byte)))
 }
 
-// scanUsage takes rows into the session, unless it has changed them: then what it has is newer. told is called with the
+// scanUsage takes rows into the session, unless it has changed them: then what it has is newer. seen is called with the
 // key of each.
-func (s *session) scanUsage(told func(ledger.UsageKey)) func(pgx.Rows) error {
+func (s *session) scanUsage(seen func(ledger.UsageKey)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		var form []byte
 		return each(rows, func() error {
@@ -116,7 +117,7 @@ func (s *session) scanUsage(told func(ledger.UsageKey)) func(pgx.Rows) error {
 			if former := s.usage[u.UsageKey]; former == nil || !former.changed {
 				s.usage[u.UsageKey] = &u
 			}
-			told(u.UsageKey)
+			seen(u.UsageKey)
 			return nil
 		}, &form)
 	}
@@ -125,7 +126,9 @@ func (s *session) scanUsage(told func(ledger.UsageKey)) func(pgx.Rows) error {
 // UsageRow implements ledger.Tx. Where all rows of a key on that day were read, one that is not there needs no query.
 func (s *session) UsageRow(k ledger.UsageKey) ledger.Usage {
 	if s.usage[k] == nil && !s.whole[keyOf{k.User, k.Key}][k.Day.Unix()] {
-		s.query(s.scanUsage(func(ledger.UsageKey) {}), `select form from imagegend.usage where usr = $1 and key = $2 and day = $3 and model = $4`,
+		s.query(s.scanUsage(func(ledger.UsageKey) {
+
+		}), `select form from imagegend.usage where usr = $1 and key = $2 and day = $3 and model = $4`,
 			[]byte(k.User), []byte(k.Key), k.Day.Unix(), []byte(k.Model))
 	}
 	if s.usage[k] == nil {
@@ -169,10 +172,10 @@ func (s *session) bill(c *ledger.Change) {
 	}
 }
 
-// askUsage queues the reads of what charges count in. For charges that are to be made it reads all rows of their keys on
-// this day, whatever the models, and on the day before and after: the time is known only at the end of the same round
-// trip, and may be of another day by then. For charges that exist, their own rows say which rows of usage and totals
-// they count in.
+// askUsage queues the reads of what charges count in. For charges that are to be made it reads all rows of their keys
+// on this day, whatever the models, and on the day before and after: the time is known only at the end of the same
+// round trip, and may be of another day by then. For charges that exist, their own rows say which rows of usage and
+// totals they count in.
 //
 // The offset 0 has the planner look up each key by itself, see prefetch.go.
 func (s *session) askUsage(b *pgx.Batch, n need) {
@@ -208,7 +211,8 @@ func (s *session) flushUsage(b *pgx.Batch) {
 	var days []int64
 	for k, u := range s.usage {
 		if u.changed {
-			users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)), append(models, []byte(k.Model)), append(days, k.Day.Unix())
+			users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)),
+				append(models, []byte(k.Model)), append(days, k.Day.Unix())
 			forms = append(forms, kv.Encode(&u.Usage, ledgerkv.UsageForm))
 		}
 	}
@@ -219,7 +223,8 @@ func (s *session) flushUsage(b *pgx.Batch) {
 	users, keys, forms = nil, nil, nil
 	for k, t := range s.totals {
 		if t.changed {
-			users, keys, forms = append(users, []byte(k.user)), append(keys, []byte(k.key)), append(forms, kv.Encode(&t.KeyTotal, ledgerkv.TotalForm))
+			users, keys, forms = append(users, []byte(k.user)), append(keys, []byte(k.key)),
+				append(forms, kv.Encode(&t.KeyTotal, ledgerkv.TotalForm))
 		}
 	}
 	if len(users) > 0 {

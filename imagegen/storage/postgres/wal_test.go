@@ -15,8 +15,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
-// A generation, charged and settled with an image, writes no more than 5 KB ahead, of which each is sent to the standby.
-// Full-page images are not counted: how many there are is up to the time between checkpoints.
+// A generation, charged and settled with an image, writes no more than 5 KB ahead, of which each is sent to the
+// standby. Full-page images are not counted: how many there are is up to the time between checkpoints.
 func TestWALOfAGeneration(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
 	const before, counted, clients, users = 320, 640, 64, 100
@@ -68,8 +68,10 @@ func generate(db *postgres.DB, n int, u imagegen.UserID) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.FinishSettled(context.Background(), r.Fence(), imagegen.Outcome{At: now, Images: []imagegen.StoredImage{{
-		ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png", Width: 1024, Height: 1024, Size: 1 << 20, CreatedAt: now,
-	}}})
+	_, err = db.FinishSettled(context.Background(), r.Fence(), imagegen.OutcomeChange{At: now,
+		Images: []imagegen.StoredImage{{
+			ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: 1, MediaType: "image/png",
+			Width: 1024, Height: 1024, Size: 1 << 20, CreatedAt: now,
+		}}})
 	return err
 }

@@ -40,7 +40,7 @@ func scanStored(rows pgx.Rows, take func(stored)) error {
 type walk struct {
 	*session
 	name, sql string         // name is unique in the transaction
-	turned    func([]stored) // is told of each page when it is read; nil: nobody is
+	turned    func([]stored) // is called with each page when it is read; may be nil
 	ahead     []stored       // rows that were read, and not yet passed
 	begun     bool           // the cursor is declared
 	ended     bool           // no page follows the one in ahead
@@ -49,8 +49,8 @@ type walk struct {
 // newWalk declares no cursor yet: the first read does.
 func newWalk(s *session, name, sql string) *walk { return &walk{session: s, name: name, sql: sql} }
 
-// read reads the next page in the place of the one in ahead. A page that is not full is the last.
-func (w *walk) read() {
+// fetch reads the next page in the place of the one in ahead. A page that is not full is the last.
+func (w *walk) fetch() {
 	if !w.begun {
 		w.exec(`declare walk_` + w.name + ` no scroll cursor for ` + w.sql)
 		w.begun = true
@@ -69,21 +69,21 @@ func (w *walk) read() {
 func (w *walk) pages() iter.Seq[[]stored] {
 	return func(yield func([]stored) bool) {
 		for !w.ended {
-			if w.read(); !yield(w.ahead) {
+			if w.fetch(); !yield(w.ahead) {
 				return
 			}
 		}
 	}
 }
 
-// of goes over a user's rows, in a query that is sorted by user. It skips the rows of users before and leaves those of
-// users behind for their turn; what it has yielded it does not yield again. So it gives a user's rows once, and only if
-// users are asked for in order.
-func (w *walk) of(u imagegen.UserID) iter.Seq[stored] {
+// rowsOf goes over a user's rows, in a query that is sorted by user. It skips the rows of users before and leaves those
+// of users behind for their turn; what it has yielded it does not yield again. So it gives a user's rows once, and only
+// if users are asked for in order.
+func (w *walk) rowsOf(u imagegen.UserID) iter.Seq[stored] {
 	return func(yield func(stored) bool) {
 		for {
 			if len(w.ahead) == 0 && !w.ended {
-				w.read()
+				w.fetch()
 			}
 			if len(w.ahead) == 0 || w.ahead[0].user > u {
 				return

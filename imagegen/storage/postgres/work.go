@@ -33,7 +33,8 @@ func (s *session) flushWork(b *pgx.Batch) {
 			unqueued = append(unqueued, []byte(id))
 		}
 		if g.Running() && g.lease != 0 {
-			leased, attempts, until = append(leased, []byte(id)), append(attempts, int64(g.Attempt)), append(until, g.lease)
+			leased, attempts, until = append(leased, []byte(id)), append(attempts, int64(g.Attempt)),
+				append(until, g.lease)
 		}
 		if g.State == imagegen.StateQueued {
 			queued = append(queued, g)
@@ -88,14 +89,22 @@ type standing struct {
 	model string
 }
 
+// columnsOfLines is a list for each column of turns.
+func columnsOfLines(all []standing) (users, models [][]byte) {
+	for _, st := range all {
+		users, models = append(users, []byte(st.user)), append(models, []byte(st.model))
+	}
+	return users, models
+}
+
 // byUser is the order in which queueUp locks rows of turns.
 func byUser(a, b standing) int {
 	return cmp.Or(cmp.Compare(a.user, b.user), cmp.Compare(a.model, b.model))
 }
 
-// queueUp has users stand in the lines of models. Whoever stands in a line already keeps that turn and has it in the new
-// line as well; anybody else gets a later one than all that this process has given, in the order of all. all is sorted
-// afterwards.
+// queueUp has users stand in the lines of models. A user who stands in a line already keeps that turn and has it in the
+// new line as well; any other gets a later one than all that this process has given, in the order of all, which is
+// sorted afterwards.
 //
 // An existing row is updated to what it is, which locks it: a claim that has found nothing due there may be about to
 // remove it, and otherwise the work that comes now would be in no line. If it was removed, the insert makes it again.
@@ -103,7 +112,6 @@ func (s *session) queueUp(b *pgx.Batch, all []standing) {
 	if len(all) == 0 {
 		return
 	}
-	var users, models [][]byte
 	var turns []int64
 	given := make(map[imagegen.UserID]int64)
 	for _, st := range all { // turns first: sorting loses the order in which they came
@@ -112,9 +120,11 @@ func (s *session) queueUp(b *pgx.Batch, all []standing) {
 		}
 	}
 	slices.SortFunc(all, byUser)
-	for _, st := range slices.Compact(all) {
-		users, models, turns = append(users, []byte(st.user)), append(models, []byte(st.model)), append(turns, given[st.user])
+	all = slices.Compact(all)
+	for _, st := range all {
+		turns = append(turns, given[st.user])
 	}
+	users, models := columnsOfLines(all)
 	b.Queue(`insert into imagegend.turns as t select x.usr, x.model, coalesce((select min(turn) from imagegend.turns o where o.usr = x.usr), x.turn)
  from unnest($1::bytea[], $2::bytea[], $3::bigint[]) x(usr, model, turn) on conflict (usr, model) do update set turn = t.turn`, users, models, turns)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -12,17 +13,20 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // Config says where the objects are. [ParseURL] makes one from a URL. Credentials come from the places that Amazon's
-// own tools use: the environment, the shared files, the role of the machine.
+// own tools use: the environment, the shared files, the role of a container. The role of an EC2 machine, which is asked
+// for at the machine's metadata address, counts only if AWS_EC2_METADATA_DISABLED is "false".
 type Config struct {
 	Bucket string // required
 	Prefix string // of every key, without a slash at its end; "": none
 	// Endpoint is the address of the object store; "": that in AWS_ENDPOINT_URL_S3, else Amazon's in Region.
 	Endpoint string
-	// PathStyle puts the bucket into the path of the address instead of its host. Most stores except Amazon's need that.
+	// PathStyle puts the bucket into the path of the address instead of its host. Most stores except Amazon's need
+	// that.
 	PathStyle bool
 	Region    string // "": that in AWS_REGION, else us-east-1
 	// Dir is a local directory for temporary files, which Open creates or empties; two Stores must not share one. Its
@@ -50,7 +54,8 @@ func ParseURL(s string) (Config, error) {
 	case u.Scheme != "s3" || u.Host == "" || u.Fragment != "":
 		return Config{}, fmt.Errorf("s3: %q does not name a bucket: write s3://bucket/prefix", u.Redacted())
 	case u.User != nil:
-		return Config{}, fmt.Errorf("s3: the address of bucket %s holds credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead", u.Host)
+		return Config{},
+			fmt.Errorf("s3: the address of bucket %s holds credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY instead", u.Host)
 	}
 	c := Config{Bucket: u.Host, Prefix: strings.Trim(path.Clean("/"+u.Path), "/")}
 	return c, c.readQuery(u.RawQuery)
@@ -86,13 +91,18 @@ func (c *Config) readQuery(raw string) error {
 	return nil
 }
 
-// newClient returns a client, and asks the object store nothing. Credentials come from where Amazon's own tools look for
-// them: the environment, the shared files, the machine's role. The client repeats requests that fail temporarily.
+// newClient returns a client, and asks the object store nothing. The client repeats requests that fail temporarily.
 func newClient(ctx context.Context, c Config) (*s3.Client, error) {
-	loaded, err := config.LoadDefaultConfig(ctx)
+	// The library would ask the metadata address, for seconds, on every machine where it finds no credentials.
+	metadata := imds.ClientDisabled
+	if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "false") {
+		metadata = imds.ClientEnabled
+	}
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithEC2IMDSClientEnableState(metadata))
 	if err != nil {
 		return nil, fmt.Errorf("s3: the configuration of Amazon's library cannot be loaded: %w", err)
 	}
+	loaded.Credentials = credentials{loaded.Credentials, metadata == imds.ClientDisabled}
 	return s3.NewFromConfig(loaded, func(o *s3.Options) {
 		if c.Region != "" {
 			o.Region = c.Region
@@ -104,7 +114,8 @@ func newClient(ctx context.Context, c Config) (*s3.Client, error) {
 			o.BaseEndpoint = &c.Endpoint
 		}
 		o.UsePathStyle = c.PathStyle
-		// The checksums that the library adds by default fail at Ceph 16 over TLS; Content-MD5 is understood everywhere.
+		// The checksums that the library adds by default fail at Ceph 16 over TLS; Content-MD5 is understood
+		// everywhere.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 	}), nil

@@ -51,7 +51,8 @@ func parseImageKey(key string) (k imagegen.ImageKey, ok bool) {
 		return k, false
 	}
 	attempt, err := strconv.Atoi(parts[1])
-	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt, Image: imagegen.ImageID(parts[2])}
+	k = imagegen.ImageKey{Generation: imagegen.GenerationID(parts[0]), Attempt: attempt,
+		Image: imagegen.ImageID(parts[2])}
 	return k, err == nil && imageKey(k) == key
 }
 
@@ -87,7 +88,7 @@ func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	if !isImageKey(k) {
 		return nil, imagegen.ErrNotFound
 	}
-	r, err := i.objects.open(ctx, imageKey(k))
+	r, err := i.objects.openObject(ctx, imageKey(k))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,8 @@ func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 
 // RemoveImages implements [imagegen.ImageStore]. It stops at the first object that cannot be removed; repeat it to
 // remove the others. It lists all keys before it removes the first object, so that the list does not change meanwhile.
-func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
 	if err := kv.NotBegun(ctx); err != nil || !plain(string(g)) {
 		return err
 	}

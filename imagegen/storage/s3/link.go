@@ -14,11 +14,11 @@ import (
 // MaxLinkAge is the maximum age of an address from [Images.Link].
 const MaxLinkAge = 5 * time.Minute
 
-// Link returns an address from which anybody can read an image until age has passed. It is an error if age is not
-// positive or exceeds [MaxLinkAge]. Link does not connect to the object store, so it does not notice that an image does
-// not exist. The address leads to the endpoint, which callers must be able to reach. The signature includes the media
-// type, so that nobody can make a browser interpret the bytes as another type. imagegen.ErrNotFound: k cannot be the key
-// of an image.
+// Link implements [imagegen.ImageLinker]. It returns an address from which anybody can read an image until age has
+// passed. It is an error if age is not positive or exceeds [MaxLinkAge]. Link does not connect to the object store, so
+// it does not notice that an image does not exist. The address leads to the endpoint, which callers must be able to
+// reach. The signature includes the media type, so that nobody can make a browser interpret the bytes as another type.
+// imagegen.ErrNotFound: k cannot be the key of an image.
 func (i *Images) Link(ctx context.Context, k imagegen.ImageKey, mediaType string, age time.Duration) (string, error) {
 	if !isImageKey(k) {
 		return "", imagegen.ErrNotFound

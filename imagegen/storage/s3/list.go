@@ -24,14 +24,14 @@ type listed struct {
 }
 
 // list calls f for each page of the objects whose keys begin with prefix. Each page is a request of its own, with a
-// timeout of its own, so that a bucket of any size can be listed, and f may take its time. It ends at the first error of
-// f, which it returns as it is.
+// timeout of its own, so that a bucket of any size can be listed, and f may take its time. It ends at the first error
+// of f, which it returns as it is.
 func (o *objects) list(ctx context.Context, prefix string, f func(listing) error) error {
 	in := &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: aws.String(o.prefix + prefix)}
 	for pages := s3.NewListObjectsV2Paginator(o.client, in); pages.HasMorePages(); {
 		page, err := o.page(ctx, pages)
 		if err != nil {
-			return understood("list "+prefix, err)
+			return unread(ctx, "list "+prefix, err)
 		}
 		if err := f(page); err != nil {
 			return err
@@ -49,7 +49,8 @@ func (o *objects) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (l
 	}
 	l.now, _ = middleware.GetServerTime(out.ResultMetadata)
 	for _, c := range out.Contents {
-		l.objects = append(l.objects, listed{strings.TrimPrefix(aws.ToString(c.Key), o.prefix), aws.ToInt64(c.Size), aws.ToTime(c.LastModified)})
+		l.objects = append(l.objects, listed{strings.TrimPrefix(aws.ToString(c.Key), o.prefix), aws.ToInt64(c.Size),
+			aws.ToTime(c.LastModified)})
 	}
 	return l, nil
 }

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -65,7 +64,7 @@ func (l *local) receive(ctx context.Context, r io.Reader) (_ received, err error
 	name := "t" + strconv.FormatUint(l.temps.Add(1), 10)
 	f, err := l.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return received{}, fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+		return received{}, kv.Unwritten(err)
 	}
 	whole := false
 	defer func() { // also when r panics
@@ -73,16 +72,13 @@ func (l *local) receive(ctx context.Context, r io.Reader) (_ received, err error
 			err = errors.Join(err, f.Close(), l.remove(name))
 		}
 	}()
-	from, sum := &source{ctx: ctx, r: r}, md5.New()
-	size, err := io.Copy(io.MultiWriter(f, sum), from)
-	if err == nil {
-		err = f.Close()
+	sum := md5.New()
+	size, err := kv.Copy(ctx, io.MultiWriter(f, sum), r)
+	if err != nil {
+		return received{}, err
 	}
-	switch {
-	case from.err != nil:
-		return received{}, from.err
-	case err != nil:
-		return received{}, fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+	if err := f.Close(); err != nil {
+		return received{}, kv.Unwritten(err)
 	}
 	whole = true
 	return received{name, size, base64.StdEncoding.EncodeToString(sum.Sum(nil))}, nil
@@ -94,24 +90,4 @@ func (l *local) remove(name string) error {
 		return fmt.Errorf("s3: %w", err)
 	}
 	return nil
-}
-
-// source reads from r until ctx ends, and notes in err why the reading failed: io.Copy does not tell a failure of its
-// reader from one of its writer.
-type source struct {
-	ctx context.Context
-	r   io.Reader
-	err error
-}
-
-// Read implements [io.Reader].
-func (s *source) Read(p []byte) (int, error) {
-	if s.err = kv.NotBegun(s.ctx); s.err != nil {
-		return 0, s.err
-	}
-	n, err := s.r.Read(p)
-	if err != nil && err != io.EOF {
-		s.err = err
-	}
-	return n, err
 }

@@ -26,7 +26,8 @@ func (o *objects) put(ctx context.Context, key string, u upload) error {
 	defer watch.stop()
 	in := &s3.PutObjectInput{
 		Bucket: &o.bucket, Key: aws.String(o.prefix + key),
-		Body: watch.section(u.file, u.size), ContentLength: &u.size, ContentMD5: &u.md5, ContentType: aws.String("application/octet-stream"),
+		Body: watch.section(u.file, u.size), ContentLength: &u.size, ContentMD5: &u.md5,
+		ContentType: aws.String("application/octet-stream"),
 	}
 	_, err := o.client.PutObject(ctx, in)
 	return understood("put "+key, err)
@@ -55,9 +56,9 @@ type object struct {
 	context context.Context // of all requests: the opener's, without its end
 }
 
-// open asks for an object and keeps the answer open, to be read. ctx counts only until open returns: a reader often
-// outlives the call that opened it. imagegen.ErrNotFound.
-func (o *objects) open(ctx context.Context, key string) (*object, error) {
+// openObject asks for an object and keeps the answer open, to be read. ctx counts only until open returns: a reader
+// often outlives the call that opened it. imagegen.ErrNotFound.
+func (o *objects) openObject(ctx context.Context, key string) (*object, error) {
 	r := &object{o: o, key: key, context: context.WithoutCancel(ctx)}
 	got, err := r.get(ctx, &s3.GetObjectInput{})
 	if err != nil {
@@ -69,7 +70,7 @@ func (o *objects) open(ctx context.Context, key string) (*object, error) {
 
 // opens returns why an object cannot be opened; nil: it can. imagegen.ErrNotFound.
 func (o *objects) opens(ctx context.Context, key string) error {
-	r, err := o.open(ctx, key)
+	r, err := o.openObject(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObje
 	}
 	if err != nil {
 		watch.stop()
-		return nil, understood("get "+r.key, err)
+		return nil, unread(caller, "get "+r.key, err)
 	}
 	watch.rest()
 	r.body, r.bodyAt, r.watch = got.Body, r.at, watch
@@ -96,7 +97,7 @@ func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObje
 }
 
 // Read implements [io.Reader]. An answer that ends before the object does is an io.ErrUnexpectedEOF. Only reads are
-// watched: whoever reads may take its time in between, as a restore does that flushes a large file to a slow disk.
+// watched: the caller may take its time in between, as a restore does that flushes a large file to a slow disk.
 func (r *object) Read(p []byte) (int, error) {
 	if r.at >= r.size {
 		return 0, io.EOF
@@ -154,8 +155,8 @@ func (r *object) Close() error {
 	return err
 }
 
-// watchdog ends a request in which nothing has moved for limit. It must be stopped, which ends the request's context and
-// frees the timer.
+// watchdog ends a request in which nothing has moved for limit. It must be stopped, which ends the request's context
+// and frees the timer.
 type watchdog struct {
 	limit  time.Duration
 	timer  *time.Timer

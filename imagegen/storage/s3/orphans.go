@@ -13,12 +13,12 @@ import (
 // the record that names it.
 const OrphanAge = 48 * time.Hour
 
-// Named reports which objects are named in a record; a database implements it. Each call is about at most 1,000 objects,
-// and its result has one value for each, in the same order. If it is not certain, the value must be true, since
-// RemoveOrphans removes the other objects.
+// Named reports which objects are named in a record; a database implements it. Each call is about at most 1,000
+// objects, and its result has one value for each, in the same order. If it is not certain, the value must be true,
+// since RemoveOrphans removes the other objects.
 type Named interface {
-	// NamedImages reports on images. A thumbnail is named if its image is. Images of a generation that the database does
-	// not have must count as named: they may be another database's.
+	// NamedImages reports on images. A thumbnail is named if its image is. Images of a generation that the database
+	// does not have must count as named: they may be another database's.
 	NamedImages(ctx context.Context, keys []imagegen.ImageKey) ([]bool, error)
 	// NamedReferences reports on reference images that were kept.
 	NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) ([]bool, error)
@@ -26,8 +26,8 @@ type Named interface {
 
 // RemoveOrphans removes objects that no record names and that are older than age. A process that died between a put and
 // the write of the record leaves such objects. The age is determined by the object store's own clock when the objects
-// are listed; if the store does not tell its time, nothing is removed. The memory that this takes does not grow with the
-// bucket. Objects with other keys than those of this package stay.
+// are listed; if the store does not tell its time, nothing is removed. The memory that this takes does not grow with
+// the bucket. Objects with other keys than those of this package stay.
 //
 // removed is the number of removed objects, also if there is an error. After an error about images, RemoveOrphans still
 // goes through the references.

@@ -14,13 +14,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 const (
 	// mostParts is the most parts that the protocol allows of one object.
 	mostParts = 10_000
-	// abandonLimit bounds how long parts are waited for to be dropped. It is short, since a process that is told to
-	// end waits for that too; what is left, DropUnfinished drops.
+	// abandonLimit bounds how long parts are waited for to be dropped. It is short, since a process that ends waits for
+	// that too; what is left, DropUnfinished drops.
 	abandonLimit = 5 * time.Second
 	// completeLimit is how long an object store may take to put the parts together, for which it may copy them all.
 	completeLimit = 5 * time.Minute
@@ -38,7 +39,7 @@ type parts struct {
 // mostParts otherwise. Where that fails, the parts that are there are dropped, also if ctx has ended: they take space
 // that has to be paid for, and no listing of objects shows them.
 func (f *Files) putParts(ctx context.Context, name string, file *os.File, size int64) error {
-	p, err := f.objects.begin(ctx, name)
+	p, err := f.objects.beginUpload(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -54,9 +55,9 @@ func (f *Files) putParts(ctx context.Context, name string, file *os.File, size i
 	return errors.Join(err, p.abandon(drop))
 }
 
-// begin announces an object in parts. The object store has an entry for it from then on, until it is completed or
+// beginUpload announces an object in parts. The object store has an entry for it from then on, until it is completed or
 // abandoned.
-func (o *objects) begin(ctx context.Context, key string) (*parts, error) {
+func (o *objects) beginUpload(ctx context.Context, key string) (*parts, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	p := &parts{objects: o, key: o.prefix + key}
@@ -70,8 +71,8 @@ func (o *objects) begin(ctx context.Context, key string) (*parts, error) {
 	return p, nil
 }
 
-// send sends the parts of a file one after the other, and returns what complete has to name. Each is summed up before it
-// is sent, so a file is read twice.
+// send sends the parts of a file one after the other, and returns what complete has to name. Each is summed up before
+// it is sent, so a file is read twice.
 func (p *parts) send(ctx context.Context, file *os.File, size, partSize int64) (done []types.CompletedPart, err error) {
 	for from := int64(0); from < size; from += partSize {
 		part, err := p.sendOne(ctx, int32(len(done)+1), io.NewSectionReader(file, from, min(partSize, size-from)))
@@ -115,7 +116,8 @@ func (p *parts) complete(ctx context.Context, done []types.CompletedPart) error 
 func (p *parts) abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	_, err := p.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &p.bucket, Key: &p.key, UploadId: p.id})
+	_, err := p.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &p.bucket, Key: &p.key,
+		UploadId: p.id})
 	if err = understood("drop the parts of "+p.key, err); errors.Is(err, imagegen.ErrNotFound) {
 		return nil
 	}
@@ -130,7 +132,7 @@ func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
 	for pages := s3.NewListMultipartUploadsPaginator(f.objects.client, in); pages.HasMorePages(); {
 		page, err := f.objects.unfinished(ctx, pages)
 		if err != nil {
-			return understood("list what is unfinished", err)
+			return unread(ctx, "list what is unfinished", err)
 		}
 		for _, u := range page.Uploads {
 			if err := (&parts{f.objects, aws.ToString(u.Key), u.UploadId}).abandon(ctx); err != nil {
@@ -142,7 +144,8 @@ func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
 }
 
 // unfinished reads a page of what was begun and neither completed nor abandoned.
-func (o *objects) unfinished(ctx context.Context, pages *s3.ListMultipartUploadsPaginator) (*s3.ListMultipartUploadsOutput, error) {
+func (o *objects) unfinished(ctx context.Context, pages *s3.ListMultipartUploadsPaginator) (
+	*s3.ListMultipartUploadsOutput, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	return pages.NextPage(ctx)
@@ -152,7 +155,7 @@ func (o *objects) unfinished(ctx context.Context, pages *s3.ListMultipartUploads
 // leaves it at its beginning.
 func sumOf(ctx context.Context, r *io.SectionReader) (string, error) {
 	sum := md5.New()
-	if _, err := io.Copy(sum, &source{ctx: ctx, r: r}); err != nil {
+	if _, err := kv.Copy(ctx, sum, r); err != nil {
 		return "", err
 	}
 	_, err := r.Seek(0, io.SeekStart)

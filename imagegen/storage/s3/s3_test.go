@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,7 +34,8 @@ func opens(t *testing.T, server *s3test.Server) func(t *testing.T) *s3.Store {
 }
 
 func config(t *testing.T, server *s3test.Server, prefix string) s3.Config {
-	return s3.Config{Bucket: s3test.Bucket, Prefix: prefix, Endpoint: server.URL, PathStyle: true, Dir: filepath.Join(t.TempDir(), "way")}
+	return s3.Config{Bucket: s3test.Bucket, Prefix: prefix, Endpoint: server.URL, PathStyle: true,
+		Dir: filepath.Join(t.TempDir(), "way")}
 }
 
 func open(t *testing.T, c s3.Config) *s3.Store {
@@ -116,7 +119,37 @@ func TestObjectStoreIsGone(t *testing.T) {
 	is.NoErr(s.PutImage(t.Context(), other, strings.NewReader("meanwhile")))
 }
 
-// A wrong key, and a bucket that is not there, are told by the check and lose nothing.
+// An object store that fails, or says nothing, is away for a while: a reader is asked to try again.
+func TestObjectStoreFails(t *testing.T) {
+	server := s3test.Start(t)
+	is := is.New(t)
+	is.NoErr(open(t, config(t, server, "fails")).PutImage(t.Context(), key, strings.NewReader("image")))
+	answered := make(chan struct{})
+	defer close(answered)
+	for name, serve := range map[string]http.HandlerFunc{
+		"fails":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"silent": func(http.ResponseWriter, *http.Request) { <-answered },
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			away := httptest.NewServer(serve)
+			t.Cleanup(away.CloseClientConnections)
+			c := config(t, server, "fails")
+			c.Endpoint, c.RequestTimeout = away.URL, time.Second
+			s := open(t, c)
+			_, err := s.OpenImage(t.Context(), key)
+			is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+			err = s.RemoveImages(t.Context(), key.Generation, key.Attempt) // it lists them first
+			is.True(errors.Is(imagegen.ToUserError(err), imagegen.ErrOverloaded))
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, err = s.OpenImage(ctx, key)
+			is.True(errors.Is(err, context.Canceled)) // the caller's own reason
+		})
+	}
+}
+
+// The check reports a wrong key and a missing bucket, and nothing is lost.
 func TestRefused(t *testing.T) {
 	is := is.New(t)
 	server := s3test.Start(t)
@@ -126,10 +159,10 @@ func TestRefused(t *testing.T) {
 	is.True(err != nil)
 	is.True(strings.Contains(err.Error(), "bucket nobodys"))
 	_, err = open(t, c).OpenImage(t.Context(), key)
-	is.True(err != nil && !errors.Is(err, imagegen.ErrNotFound)) // a missing bucket is no missing image
+	is.True(err != nil && !errors.Is(err, imagegen.ErrNotFound)) // a missing bucket is not a missing image
 }
 
-// The check tells of each right that is missing: what cannot be listed, for example, is never erased.
+// The check names each right that is missing: what cannot be listed, for example, is never erased.
 func TestCheckTriesEveryRight(t *testing.T) {
 	server := s3test.Start(t)
 	for name, refuses := range map[string]func(*http.Request) bool{
@@ -176,7 +209,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// An object that changes while it is read is never told as one.
+// The two halves of an object that changes while it is read never come as one object.
 func TestReadsOneObject(t *testing.T) {
 	is := is.New(t)
 	server := s3test.Start(t)
@@ -192,7 +225,7 @@ func TestReadsOneObject(t *testing.T) {
 	is.True(err != nil)
 }
 
-// A link is good for who holds it, with the type that was signed in, and for nothing else.
+// A link reads one image, with the type that was signed in, and does nothing else.
 func TestLink(t *testing.T) {
 	is := is.New(t)
 	s := open(t, config(t, s3test.Start(t), "link"))
@@ -205,6 +238,23 @@ func TestLink(t *testing.T) {
 	is.Equal(get(t, strings.Replace(link, "image%2Fpng", "text%2Fhtml", 1)).StatusCode, http.StatusForbidden)
 	_, err = s.Link(t.Context(), key, "image/png", s3.MaxLinkAge+1)
 	is.True(err != nil)
+}
+
+// A link ends when it was asked to: the object store counts the seconds that the address names.
+func TestLinkEnds(t *testing.T) {
+	is := is.New(t)
+	s := open(t, config(t, s3test.Start(t), "link"))
+	for _, age := range []time.Duration{time.Second, 90 * time.Second, s3.MaxLinkAge} {
+		link, err := s.Link(t.Context(), key, "image/png", age)
+		is.NoErr(err)
+		u, err := url.Parse(link)
+		is.NoErr(err)
+		is.Equal(u.Query().Get("X-Amz-Expires"), fmt.Sprint(age.Seconds()))
+	}
+	for _, age := range []time.Duration{-time.Second, 0, s3.MaxLinkAge + time.Second} {
+		_, err := s.Link(t.Context(), key, "image/png", age)
+		is.True(err != nil)
+	}
 }
 
 func get(t *testing.T, url string) *http.Response {
@@ -285,7 +335,8 @@ func TestParseURL(t *testing.T) {
 	is := is.New(t)
 	c, err := s3.ParseURL("s3://bucket/a/b/?endpoint=https://minio.example.com&region=eu-1")
 	is.NoErr(err)
-	is.Equal(c, s3.Config{Bucket: "bucket", Prefix: "a/b", Endpoint: "https://minio.example.com", PathStyle: true, Region: "eu-1"})
+	is.Equal(c, s3.Config{Bucket: "bucket", Prefix: "a/b", Endpoint: "https://minio.example.com", PathStyle: true,
+		Region: "eu-1"})
 	c, err = s3.ParseURL("s3://bucket")
 	is.NoErr(err)
 	is.Equal(c, s3.Config{Bucket: "bucket"})
@@ -310,7 +361,7 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-// What a process before left on its way is gone, and nothing of a failed put stays.
+// Temporary files of a former process are gone, and nothing of a failed put stays.
 func TestLocalDirectory(t *testing.T) {
 	is := is.New(t)
 	server := s3test.Start(t)

@@ -12,8 +12,8 @@ import (
 )
 
 // Spool keeps reference images in the local directory. Keep also puts them as objects, since another node may do the
-// work that they belong to. Images that were only staged are known to this process alone, and are lost with it. Spool is
-// a part of a [Store].
+// work that they belong to. Images that were only staged are known to this process alone, and are lost with it. Spool
+// is a part of a [Store].
 type Spool struct {
 	objects *objects
 	local   *local
@@ -26,6 +26,7 @@ type Spool struct {
 type staged struct {
 	received      // its local file
 	kept     bool // it is an object as well
+	sent     bool // it may be one
 }
 
 func newSpool(o *objects, l *local) *Spool {
@@ -94,12 +95,10 @@ func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 	case f.kept:
 		return nil
 	}
-	if err := s.objects.putFile(ctx, referenceKey(id), s.local, f.received); err != nil {
-		return err
-	}
-	f.kept = true
+	err := s.objects.putFile(ctx, referenceKey(id), s.local, f.received)
+	f.kept, f.sent = err == nil, f.sent || !imagegen.Definite(err)
 	s.set(id, f)
-	return nil
+	return err
 }
 
 // Open implements [imagegen.Spool]. An image that was staged in this process is read from its local file.
@@ -114,15 +113,16 @@ func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 		}
 		return opened, nil
 	}
-	r, err := s.objects.open(ctx, referenceKey(id))
+	r, err := s.objects.openObject(ctx, referenceKey(id))
 	if err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-// Remove implements [imagegen.Spool]. It makes no request for an image that was staged in this process and not kept. It
-// tries to remove all of them and returns all errors; after an error it can be repeated.
+// Remove implements [imagegen.Spool]. It makes no request for an image that was staged in this process and of which
+// certainly no object was made. It tries to remove all of them and returns all errors; after an error it can be
+// repeated.
 func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 // forget removes one reference image: the object first, so that after a failure it is still known that there is one.
 func (s *Spool) forget(ctx context.Context, id imagegen.ReferenceID) error {
 	f, here := s.here(id)
-	if !here || f.kept {
+	if !here || f.sent {
 		if err := s.objects.remove(ctx, referenceKey(id)); err != nil {
 			return err
 		}

@@ -31,10 +31,12 @@ type Images struct {
 var (
 	_ imagegen.ImageStore = (*Images)(nil)
 	_ imagegen.Spool      = (*Spool)(nil)
+
+	_ imagegen.ImageLinker = (*Store)(nil)
 )
 
-// objects is the part of a bucket whose keys begin with the prefix; its methods take and return keys without that. Their
-// errors are as understood makes them.
+// objects is the part of a bucket whose keys begin with the prefix; its methods take and return keys without that.
+// Their errors are as understood makes them.
 type objects struct {
 	client  *s3.Client
 	bucket  string
@@ -75,15 +77,20 @@ func openObjects(ctx context.Context, c Config) (*objects, error) {
 // the directory stay until it is opened again.
 func (s *Store) Close() error { return s.local.root.Close() }
 
-// Check puts, opens, lists and removes a test object. Its error tells an operator what to check. If it succeeds, it leaves
-// nothing behind.
+// Check puts, opens, lists and removes a test object. Its error tells an operator what to check. If it succeeds, it
+// leaves nothing behind.
 func (s *Store) Check(ctx context.Context) error {
 	id := imagegen.NewIDs().Reference(time.Now())
 	err := s.Stage(ctx, id, strings.NewReader("check"))
-	if err == nil {
-		key := referenceKey(id)
-		err = errors.Join(s.Keep(ctx, id), s.objects.opens(ctx, key),
-			s.objects.list(ctx, key, func(listing) error { return nil }), s.Remove(ctx, id))
+	for _, step := range []func() error{
+		func() error { return s.Keep(ctx, id) },
+		func() error { return s.objects.opens(ctx, referenceKey(id)) },
+		func() error { return s.objects.list(ctx, referenceKey(id), func(listing) error { return nil }) },
+		func() error { return s.Remove(ctx, id) },
+	} {
+		if err == nil { // what follows a failure would fail for the same reason
+			err = step()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("bucket %s: check its name, the endpoint, and that the credentials may put, get, list and delete: %w", s.objects.bucket, err)

@@ -25,7 +25,10 @@ func testAsker(s *store, create creation) {
 	for _, u := range []imagegen.UserID{alice, bob} {
 		s.is.NoErr(s.CreateUser(ctx, imagegen.User{ID: u, Name: string(u), AccountType: "PRO", CreatedAt: epoch}))
 	}
-	for n, k := range []imagegen.Key{{ID: "key_never", User: alice}, {ID: "key_soon", User: alice, ExpiresAt: epoch.Add(time.Minute)}, {ID: "key_bob", User: bob}} {
+	now := time.Now()
+	for n, k := range []imagegen.Key{{ID: "key_never", User: alice}, {ID: "key_soon", User: alice,
+		ExpiresAt: now.Add(time.Hour)},
+		{ID: "key_past", User: alice, ExpiresAt: now}, {ID: "key_bob", User: bob}} {
 		k.Hash, k.CreatedAt = [32]byte{byte(n)}, epoch
 		s.is.NoErr(s.CreateKey(ctx, k))
 	}
@@ -48,38 +51,35 @@ func testAsker(s *store, create creation) {
 		_, err = s.Generation(ctx, r.ID)
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	}
-	at := func(t time.Time) func(*imagegen.Record) {
-		return func(r *imagegen.Record) { r.CreatedAt = t }
-	}
 	accepted(1)
 	accepted(2, askedBy("key_never"), withKey("k"))
-	accepted(3, askedBy("key_soon"), at(epoch.Add(time.Minute-1)))
-	refused(4, imagegen.ErrExpiredKey, askedBy("key_soon"), at(epoch.Add(time.Minute)))
+	accepted(3, askedBy("key_soon"))
+	refused(4, imagegen.ErrExpiredKey, askedBy("key_past")) // it was good when the request began
 	refused(4, imagegen.ErrInvalidKey, askedBy("key_unknown"))
 	refused(4, imagegen.ErrInvalidKey, askedBy("key_bob")) // another's
 
 	_, err := s.RevokeKey(ctx, "key_never", epoch)
 	s.is.NoErr(err)
 	refused(4, imagegen.ErrInvalidKey, askedBy("key_never"))
-	refused(4, imagegen.ErrInvalidKey, askedBy("key_never"), withKey("k")) // before it is told what the other answer was
+	refused(4, imagegen.ErrInvalidKey, askedBy("key_never"), withKey("k")) // and not the record that has the key
 	accepted(2, askedBy("key_never"), withKey("k"))                        // what stands was accepted before
 
 	s.is.NoErr(s.SuspendUser(ctx, alice, epoch))
-	refused(4, imagegen.ErrChargeRefused, askedBy("key_soon"), at(epoch))
+	refused(4, imagegen.ErrChargeRefused, askedBy("key_soon"))
 	refused(4, imagegen.ErrChargeRefused)
 	accepted(1)
-	var stands *imagegen.ReservedError
+	var stands *imagegen.IdempotencyKeyTakenError
 	_, err = create(ctx, recordNo(4, withKey("k"), costs(1, 1), async), aMinute)
-	s.is.True(errors.As(err, &stands) && stands.Record.ID == generationNo(2)) // that is no new charge
+	s.is.True(errors.As(err, &stands) && stands.Record.ID == generationNo(2)) // that is not a new charge
 	s.is.NoErr(s.ResumeUser(ctx, alice))
-	accepted(5, askedBy("key_soon"), at(epoch))
+	accepted(5, askedBy("key_soon"))
 
 	s.is.NoErr(s.DisableUser(ctx, alice, epoch))
-	refused(4, imagegen.ErrInvalidKey, askedBy("key_soon"), at(epoch))
+	refused(4, imagegen.ErrInvalidKey, askedBy("key_soon"))
 	refused(4, imagegen.ErrInvalidKey)
 }
 
-// Once a key's revocation is told, nothing is accepted for it.
+// Once RevokeKey has returned, nothing is accepted for the key.
 func testCreateRevokedRace(j *joint) {
 	ctx := j.t.Context()
 	j.is.NoErr(j.CreateKey(ctx, imagegen.Key{ID: "key_1", User: alice, Hash: [32]byte{1}, CreatedAt: epoch}))
@@ -91,14 +91,14 @@ func testCreateRevokedRace(j *joint) {
 	}()
 	charged := imagegen.Credits(0)
 	for n := 1; ; n++ {
-		told := false
+		known := false
 		select {
 		case <-revoked:
-			told = true
+			known = true
 		default:
 		}
 		_, err := j.CreateCharged(ctx, recordNo(n, costs(1, 1), askedBy("key_1")), aMinute)
-		if told {
+		if known {
 			j.is.True(errors.Is(err, imagegen.ErrInvalidKey))
 			break
 		}

@@ -20,9 +20,13 @@ func testEndedContext(s *store) {
 	k := imagegen.Key{ID: "key_1", User: alice, Hash: [32]byte{1}}
 	s.is.NoErr(s.CreateKey(s.t.Context(), k))
 	for name, write := range map[string]func() error{
-		"Create":         func() error { _, err := s.Create(ctx, recordNo(3), aMinute); return err },
-		"Update":         func() error { _, err := s.Update(ctx, r.Fence(), imagegen.Accept{}); return err },
-		"Claim":          func() error { _, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute}); return err },
+		"Create": func() error { _, err := s.Create(ctx, recordNo(3), aMinute); return err },
+		"Update": func() error { _, err := s.Update(ctx, r.Fence(), imagegen.AcceptChange{}); return err },
+		"Claim": func() error {
+			_, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute})
+			return err
+		},
+		"ClaimAged":      func() error { _, err := s.ClaimAged(ctx, time.Nanosecond, 10, aMinute); return err },
 		"Recover":        func() error { _, err := s.Recover(ctx, 10, aMinute); return err },
 		"Extend":         func() error { _, err := s.Extend(ctx, aMinute, r.Fence()); return err },
 		"CreateUser":     func() error { return s.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "b"}) },
@@ -30,10 +34,15 @@ func testEndedContext(s *store) {
 		"DisableUser":    func() error { return s.DisableUser(ctx, u.ID, epoch) },
 		"SuspendUser":    func() error { return s.SuspendUser(ctx, u.ID, epoch) },
 		"ResumeUser":     func() error { return s.ResumeUser(ctx, u.ID) },
-		"CreateKey":      func() error { return s.CreateKey(ctx, imagegen.Key{ID: "key_2", User: alice, Hash: [32]byte{2}}) },
-		"RevokeKey":      func() error { _, err := s.RevokeKey(ctx, k.ID, epoch); return err },
-		"SetKeyLimits":   func() error { _, err := s.SetKeyLimits(ctx, k.ID, imagegen.KeyLimits{AtOnce: 1}); return err },
-		"TouchKeys":      func() error { return s.TouchKeys(ctx, map[imagegen.KeyID]time.Time{k.ID: epoch}) },
+		"CreateKey": func() error {
+			return s.CreateKey(ctx, imagegen.Key{ID: "key_2", User: alice, Hash: [32]byte{2}})
+		},
+		"RevokeKey": func() error { _, err := s.RevokeKey(ctx, k.ID, epoch); return err },
+		"SetKeyLimits": func() error {
+			_, err := s.SetKeyLimits(ctx, k.ID, imagegen.KeyLimits{Concurrent: 1})
+			return err
+		},
+		"TouchKeys": func() error { return s.TouchKeys(ctx, map[imagegen.KeyID]time.Time{k.ID: epoch}) },
 	} {
 		if write() == nil {
 			s.t.Errorf("%s succeeds though its context has ended", name)

@@ -16,7 +16,7 @@ func testCreate(s *store) {
 	s.is.NoErr(err)
 	s.is.Equal(diff(want, got), "")
 	s.stands(want)
-	held, err := s.Reserved(s.t.Context(), alice, "k")
+	held, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 	s.is.NoErr(err)
 	s.is.Equal(diff(want, held), "")
 	rs, more, err := s.Generations(s.t.Context(), alice, imagegen.Query{})
@@ -54,16 +54,13 @@ func testCreateRefuses(s *store) {
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 }
 
-// A key is held while its record is open and for ReservationTime after its end, per user.
+// A key is held while its record is open and for IdempotencyKeyLifetime after its end, per user.
 func testReservation(s *store) {
 	ctx := s.t.Context()
-	at := func(t time.Time) func(*imagegen.Record) {
-		return func(r *imagegen.Record) { r.CreatedAt = t }
-	}
-	taken := func(by imagegen.Record, n int, change ...func(*imagegen.Record)) {
+	taken := func(by imagegen.Record, n int) {
 		s.t.Helper()
-		_, err := s.Create(ctx, recordNo(n, append(change, withKey("k"))...), aMinute)
-		held, ok := errors.AsType[*imagegen.ReservedError](err)
+		_, err := s.Create(ctx, recordNo(n, withKey(by.IdempotencyKey), of(by.User)), aMinute)
+		held, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err)
 		s.is.True(ok)
 		s.is.True(imagegen.Definite(err))
 		s.is.Equal(diff(by, held.Record), "")
@@ -76,25 +73,27 @@ func testReservation(s *store) {
 	s.create(3, withKey("k"), of(bob)) // each user has keys of its own
 	s.create(4, withKey("another"))
 	s.create(5)
-	s.create(6) // none is no key
-	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim, threeImages, closed} {
+	s.create(6) // without a key
+	for _, step := range []func(imagegen.Record) imagegen.Change{accept, claim,
+		imagesAgo(imagegen.IdempotencyKeyLifetime - aMinute), closed} {
 		first = s.update(first, step(first))
 		taken(first, 2)
 	}
-	end := first.CompletedAt.Add(imagegen.ReservationTime)
-	taken(first, 2, at(end.Add(-time.Millisecond)))
-	second := s.create(7, withKey("k"), at(end))
-	held, err := s.Reserved(ctx, alice, "k")
+
+	// The time is that of the commit, whenever the call arrived.
+	first = s.endedAgo(10, imagegen.IdempotencyKeyLifetime, withKey("k"), of(carol))
+	second := s.create(7, withKey("k"), of(carol))
+	held, err := s.GenerationByIdempotencyKey(ctx, carol, "k")
 	s.is.NoErr(err)
 	s.is.Equal(diff(second, held), "")
-	taken(second, 8, at(end))
+	taken(second, 8)
 
-	_, err = s.Update(ctx, second.Fence(), imagegen.Abandon{})
+	_, err = s.Update(ctx, second.Fence(), imagegen.AbandonChange{})
 	s.is.NoErr(err)
-	held, err = s.Reserved(ctx, alice, "k")
+	held, err = s.GenerationByIdempotencyKey(ctx, carol, "k")
 	s.is.NoErr(err)
 	s.is.Equal(diff(first, held), "") // as if the second had never been
-	s.stands(s.create(9, withKey("k"), at(end)))
+	s.stands(s.create(9, withKey("k"), of(carol)))
 }
 
 // A charge that is refused leaves the idempotency key as it was: free, or with the record that had it
@@ -102,18 +101,17 @@ func testReservation(s *store) {
 func testReservationAbandoned(s *store) {
 	abandon := func(n int, change ...func(*imagegen.Record)) {
 		s.t.Helper()
-		_, err := s.Update(s.t.Context(), s.create(n, change...).Fence(), imagegen.Abandon{})
+		_, err := s.Update(s.t.Context(), s.create(n, change...).Fence(), imagegen.AbandonChange{})
 		s.is.NoErr(err)
 	}
 	abandon(1, withKey("k"))
-	_, err := s.Reserved(s.t.Context(), alice, "k")
+	_, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 
-	first := s.bring(2, imagegen.StateSucceeded, withKey("k"))
-	later := func(r *imagegen.Record) { r.CreatedAt = first.CompletedAt.Add(imagegen.ReservationTime) }
+	first := s.endedAgo(2, imagegen.IdempotencyKeyLifetime, withKey("k"))
 	for n := range 2 {
-		abandon(3+n, withKey("k"), later)
-		held, err := s.Reserved(s.t.Context(), alice, "k")
+		abandon(3+n, withKey("k"))
+		held, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 		s.is.NoErr(err)
 		s.is.Equal(diff(first, held), "")
 	}
@@ -122,51 +120,45 @@ func testReservationAbandoned(s *store) {
 // A key that is lost with what was forgotten goes back to the last of those who had it before and have it still.
 func testReservationForgotten(s *store) {
 	first := s.bring(1, imagegen.StateSucceeded, withKey("k"))
-	after := func(former imagegen.Record) func(*imagegen.Record) {
-		return func(r *imagegen.Record) { r.CreatedAt = former.CompletedAt.Add(imagegen.ReservationTime) }
-	}
-	second := s.bring(2, imagegen.StateFailed, withKey("k"), after(first))
-	third := s.bring(3, imagegen.StateFailed, withKey("k"), after(second))
-	s.update(second, imagegen.Forget{})
-	s.update(third, imagegen.Forget{})
-	held, err := s.Reserved(s.t.Context(), alice, "k")
+	second := s.bring(2, imagegen.StateFailed, withKey("k"))
+	third := s.bring(3, imagegen.StateFailed, withKey("k"))
+	s.update(second, imagegen.ForgetChange{})
+	s.update(third, imagegen.ForgetChange{})
+	held, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 	s.is.NoErr(err)
 	s.is.Equal(diff(first, held), "")
 }
 
-// What was erased has its key as long as its hash is there, and goes before others that had it as if it had the key itself.
+// An erased record has its key as long as the key's hash is there, and goes before others that had it.
 func testReservationErased(s *store) {
 	last := func(want imagegen.Record) {
 		s.t.Helper()
-		held, err := s.Reserved(s.t.Context(), alice, "k")
+		held, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 		s.is.NoErr(err)
 		s.is.Equal(diff(want, held), "")
 	}
-	after := func(former imagegen.Record) func(*imagegen.Record) {
-		return func(r *imagegen.Record) { r.CreatedAt = former.CompletedAt.Add(imagegen.ReservationTime) }
-	}
 	first := s.bring(1, imagegen.StateSucceeded, withKey("k"))
-	second := s.bring(2, imagegen.StateErased, withKey("k"), after(first))
+	second := s.bring(2, imagegen.StateErased, withKey("k"))
 	last(second)
-	third := s.bring(3, imagegen.StateFailed, withKey("k"), after(second))
-	s.update(third, imagegen.Forget{})
+	third := s.bring(3, imagegen.StateFailed, withKey("k"))
+	s.update(third, imagegen.ForgetChange{})
 	last(second)
 	s.forgettable(imagegen.StateErased, second.CompletedAt.Add(-time.Minute), 1)
 	s.forgettable(imagegen.StateErased, second.CompletedAt, 1, second.Fence())
 	for range 2 { // the second time it is a repetition
-		r, err := s.Update(s.t.Context(), second.Fence(), imagegen.Forget{})
+		r, err := s.Update(s.t.Context(), second.Fence(), imagegen.ForgetChange{})
 		s.is.NoErr(err)
 		s.is.Equal(r.IdempotencyKey, "")
 		s.stands(r)
 	}
 	s.forgettable(imagegen.StateErased, second.CompletedAt, 1)
 	last(first)
-	s.update(first, imagegen.Erase{Aged: true})
-	_, err := s.Reserved(s.t.Context(), alice, "k")
+	s.update(first, imagegen.EraseChange{Aged: true})
+	_, err := s.GenerationByIdempotencyKey(s.t.Context(), alice, "k")
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 }
 
-// Of several that race for a key, one gets it, and the others are told which.
+// Of several that race for a key, one gets it, and the others learn which.
 func testReservationRace(s *store) {
 	const rounds, callers = 16, 32 // two processes rarely meet within one round
 	for round := range rounds {
@@ -178,7 +170,7 @@ func testReservationRace(s *store) {
 		for n := range callers {
 			wg.Go(func() {
 				r, err := s.Create(s.t.Context(), recordNo(round*callers+n+1, withKey(fmt.Sprint("k", round))), aMinute)
-				if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+				if held, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err); ok {
 					r = held.Record
 				} else if err == nil {
 					created.Add(1)
@@ -194,7 +186,7 @@ func testReservationRace(s *store) {
 	}
 }
 
-// What is handed in is not kept, and what is handed out is the caller's own.
+// The store keeps no memory of its callers, and what it returns is theirs.
 func testIsolation(s *store) {
 	scribble := func(r imagegen.Record) {
 		for i := range r.References {
@@ -242,14 +234,14 @@ func testIsolation(s *store) {
 
 func scribbleChange(c imagegen.Change) {
 	switch c := c.(type) {
-	case imagegen.SaveJob:
+	case imagegen.SaveJobChange:
 		clear(c.Job)
 		clear(c.Upstreams)
-	case imagegen.Show:
+	case imagegen.ShowChange:
 		clear(c.Images)
-	case imagegen.Outcome:
+	case imagegen.OutcomeChange:
 		clear(c.Images)
-	case imagegen.Close:
+	case imagegen.CloseChange:
 		*c.Balance = imagegen.Balance{}
 	}
 }

@@ -46,8 +46,8 @@ func testFinishSettledTwice(j *joint) {
 	r := j.createCharged(1, synchronous, costs(3, 2))
 	o := imagesOf(r, 2)
 	done := j.finish(r, o)
-	j.createCharged(2, synchronous, costs(1, 1)) // the balance told is that of the settlement, not of the repetition
-	for _, again := range []imagegen.Outcome{o, imagesOf(r, 3), refused(r)} {
+	j.createCharged(2, synchronous, costs(1, 1)) // the balance is that of the settlement, not of the repetition
+	for _, again := range []imagegen.OutcomeChange{o, imagesOf(r, 3), refused(r)} {
 		got, err := j.FinishSettled(j.t.Context(), r.Fence(), again)
 		j.is.NoErr(err)
 		j.is.Equal(diff(done, got), "")
@@ -69,7 +69,7 @@ func testFinishSettling(j *joint) {
 
 func testFinishStale(j *joint) {
 	r := j.createCharged(1, synchronous, costs(3, 2))
-	now := j.update(r, imagegen.Recover{})
+	now := j.update(r, imagegen.RecoverChange{})
 	got, err := j.FinishSettled(j.t.Context(), r.Fence(), imagesOf(r, 3))
 	j.is.True(errors.Is(err, imagegen.ErrStale))
 	j.is.Equal(diff(now, got), "")
@@ -87,17 +87,17 @@ func testFinishStale(j *joint) {
 	j.has(3)
 }
 
-// What was charged elsewhere cannot be settled here: it ends in dispute, and costs nothing here. What
+// A record that was charged elsewhere cannot be settled here: it ends in dispute, and costs nothing here. What
 // failed costs nothing anywhere.
 func testFinishUncharged(j *joint) {
-	r := j.update(j.create(1, synchronous), imagegen.Accept{})
+	r := j.update(j.create(1, synchronous), imagegen.AcceptChange{})
 	done := j.finish(r, imagesOf(r, 3))
 	j.is.Equal(done.State, imagegen.StateSucceeded)
 	j.is.Equal(done.Published, 3)
 	j.is.True(done.Dispute != "")
 	j.stands(done)
 
-	r = j.update(j.create(2, synchronous), imagegen.Accept{})
+	r = j.update(j.create(2, synchronous), imagegen.AcceptChange{})
 	failed := j.finish(r, refused(r))
 	j.is.Equal(failed.State, imagegen.StateFailed)
 	j.is.Equal(failed.Dispute, "")
@@ -117,7 +117,7 @@ func testFinishSettledElsewhere(j *joint) {
 func testFinishRace(j *joint) {
 	const callers = 16
 	r := j.createCharged(1, synchronous, costs(3, 2))
-	outcomes := []imagegen.Outcome{imagesOf(r, 1), imagesOf(r, 3), refused(r)}
+	outcomes := []imagegen.OutcomeChange{imagesOf(r, 1), imagesOf(r, 3), refused(r)}
 	j.putImages(r, outcomes[1])
 	var (
 		wg   sync.WaitGroup

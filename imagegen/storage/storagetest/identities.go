@@ -18,16 +18,20 @@ func testIdentities(l *logins) {
 		is.True(errors.Is(err, imagegen.ErrNotFound))
 	}
 	none("usr_1", one, "a")
-	all := []account.Identity{{Issuer: one, Subject: "a", User: "usr_1", CreatedAt: epoch}, {Issuer: two, Subject: "a", User: "usr_2", CreatedAt: epoch},
+	all := []account.Identity{{Issuer: one, Subject: "a", User: "usr_1", CreatedAt: epoch}, {Issuer: two, Subject: "a",
+		User: "usr_2", CreatedAt: epoch},
 		{Issuer: two, Subject: "b", User: "usr_1", CreatedAt: epoch}}
 	for range 2 { // a repetition is success
 		for _, i := range all {
 			is.NoErr(l.CreateIdentity(ctx, i))
 		}
 	}
-	is.True(errors.Is(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "a", User: "usr_3"}), imagegen.ErrExists)) // another's
-	is.True(errors.Is(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "c", User: "usr_1"}), imagegen.ErrExists)) // one more of the same issuer
-	is.True(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "n"}) != nil)                                        // of nobody
+	is.True(errors.Is(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "a", User: "usr_3"}),
+		imagegen.ErrExists)) // another's
+	is.True(errors.Is(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "c", User: "usr_1"}),
+		imagegen.ErrExists)) // one more of the same issuer
+	// of nobody
+	is.True(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "n"}) != nil)
 	for _, want := range all {
 		got, err := l.Identity(ctx, want.Issuer, want.Subject)
 		is.NoErr(err)
@@ -42,5 +46,6 @@ func testIdentities(l *logins) {
 	none("usr_1", one, "a")
 	_, err := l.UserIdentity(ctx, "usr_1", two)
 	is.NoErr(err)
-	is.NoErr(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "a", User: "usr_3", CreatedAt: epoch})) // anew
+	// anew
+	is.NoErr(l.CreateIdentity(ctx, account.Identity{Issuer: one, Subject: "a", User: "usr_3", CreatedAt: epoch}))
 }

@@ -10,22 +10,27 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Images tests an [imagegen.ImageStore].
 func Images(t *testing.T, open func(t *testing.T) imagegen.ImageStore) {
 	for name, test := range map[string]func(*images){
-		"Put":          testPutImage,
-		"PutFails":     testPutImageFails,
-		"Seek":         testSeekImage,
-		"Remove":       testRemoveImages,
-		"RemoveOpen":   testRemoveOpenImage,
-		"Race":         testImageRace,
-		"EndedContext": testImageEndedContext,
+		"Put":             testPutImage,
+		"PutFails":        testPutImageFails,
+		"Seek":            testSeekImage,
+		"Remove":          testRemoveImages,
+		"RemoveOpen":      testRemoveOpenImage,
+		"Race":            testImageRace,
+		"EndedContext":    testImageEndedContext,
+		"OptionalMethods": func(s *images) { testOptionalMethods(s.t, s.ImageStore) },
 	} {
-		t.Run(name, func(t *testing.T) { test(&images{open(t), t, is.New(t)}) })
+		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Images/"+name)
+			test(&images{open(t), t, is.New(t)})
+		})
 	}
 }
 
@@ -37,7 +42,8 @@ type images struct {
 }
 
 func imageKey(generation, attempt, n int) imagegen.ImageKey {
-	r := imagegen.Record{Intent: imagegen.Intent{ID: generationNo(generation)}, Progress: imagegen.Progress{Attempt: attempt}}
+	r := imagegen.Record{Intent: imagegen.Intent{ID: generationNo(generation)},
+		Progress: imagegen.Progress{Attempt: attempt}}
 	return r.ImageKey(imagesOf(r, n+1).Images[n])
 }
 
@@ -133,7 +139,7 @@ func testRemoveImages(s *images) {
 	s.has(imageKey(2, 1, 0), []byte("another generation"))
 }
 
-// Whoever has an image open reads it to its end though it is removed meanwhile.
+// An open image is read to its end though it is removed meanwhile.
 func testRemoveOpenImage(s *images) {
 	k := imageKey(1, 1, 0)
 	s.put(k, []byte("bytes"))

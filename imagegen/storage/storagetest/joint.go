@@ -6,13 +6,17 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Joint tests an [imagegen.JointStore] together with the ledger that it joins.
 func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
-	t.Run("Joins", func(t *testing.T) { testJoins(t, open) })
+	t.Run("Joins", func(t *testing.T) {
+		promises.Expect(t, "Joint/Joins")
+		testJoins(t, open)
+	})
 	for name, test := range map[string]func(*joint){
 		"Create":                 testCreateCharged,
 		"CreateTwice":            testCreateChargedTwice,
@@ -36,7 +40,10 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.
 		"FinishSettledElsewhere": testFinishSettledElsewhere,
 		"FinishRace":             testFinishRace,
 	} {
-		t.Run(name, func(t *testing.T) { test(openJoint(t, open)) })
+		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Joint/"+name)
+			test(openJoint(t, open))
+		})
 	}
 }
 
@@ -71,7 +78,7 @@ func (j *joint) createCharged(n int, change ...func(*imagegen.Record)) imagegen.
 	return r
 }
 
-func (j *joint) finish(r imagegen.Record, o imagegen.Outcome) imagegen.Record {
+func (j *joint) finish(r imagegen.Record, o imagegen.OutcomeChange) imagegen.Record {
 	j.t.Helper()
 	j.putImages(r, o)
 	got, err := j.FinishSettled(j.t.Context(), r.Fence(), o)
@@ -139,7 +146,7 @@ func testCreateChargedTwice(j *joint) {
 func testCreateChargedReserved(j *joint) {
 	first := j.createCharged(1, async, withKey("k"), costs(2, 1))
 	_, err := j.CreateCharged(j.t.Context(), recordNo(2, withKey("k")), aMinute)
-	held, ok := errors.AsType[*imagegen.ReservedError](err)
+	held, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err)
 	j.is.True(ok)
 	j.is.Equal(diff(first, held.Record), "")
 	j.unwritten(generationNo(2), err)
@@ -155,7 +162,7 @@ func testCreateChargedInsufficient(j *joint) {
 		_, err := j.CreateCharged(j.t.Context(), r, aMinute)
 		j.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
 		j.unwritten(r.ID, err)
-		_, err = j.Reserved(j.t.Context(), r.User, "k")
+		_, err = j.GenerationByIdempotencyKey(j.t.Context(), r.User, "k")
 		j.is.True(errors.Is(err, imagegen.ErrNotFound))
 		j.has(10)
 	}
@@ -171,7 +178,7 @@ func testCreateChargedCharging(j *joint) {
 	j.has(8)
 
 	j.create(2, async)
-	j.update(recordNo(2), imagegen.Recover{})
+	j.update(recordNo(2), imagegen.RecoverChange{})
 	_, err := j.CreateCharged(j.t.Context(), recordNo(2, async), aMinute)
 	j.is.True(errors.Is(err, imagegen.ErrStale)) // recovery is about to void it
 	j.has(8)
@@ -201,7 +208,7 @@ func testCreateChargedRace(j *joint) {
 	j.has(0)
 }
 
-// Of several that race for an idempotency key, one is charged, and the others are told which.
+// Of several that race for an idempotency key, one is charged, and the others learn which.
 func testCreateChargedReservationRace(j *joint) {
 	const callers = 32
 	var (
@@ -212,7 +219,7 @@ func testCreateChargedReservationRace(j *joint) {
 	for n := range callers {
 		wg.Go(func() {
 			r, err := j.CreateCharged(j.t.Context(), recordNo(n+1, withKey("k"), async, costs(1, 1)), aMinute)
-			if held, ok := errors.AsType[*imagegen.ReservedError](err); ok {
+			if held, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err); ok {
 				r = held.Record
 			} else if err == nil {
 				charged.Add(1)

@@ -35,7 +35,7 @@ func testLeases(s *store) {
 		s.is.Equal(r.State, former.State)
 		s.is.Equal(r.Attempt, former.Attempt+1)
 		s.stands(r)
-		got, err := s.Update(s.t.Context(), former.Fence(), imagegen.Accept{})
+		got, err := s.Update(s.t.Context(), former.Fence(), imagegen.AcceptChange{})
 		s.is.True(errors.Is(err, imagegen.ErrStale))
 		s.is.Equal(diff(r, got), "")
 	}
@@ -70,11 +70,11 @@ func testLeasesOfAllStates(s *store) {
 	s.is.Equal(len(s.recover(aMinute)), running-1)
 }
 
-// What an attempt writes meanwhile does not shorten its lease.
+// Writes of an attempt do not shorten its lease.
 func testLeaseOutlastsUpdates(s *store) {
 	r, err := s.Create(s.t.Context(), recordNo(1, synchronous), time.Hour)
 	s.is.NoErr(err)
-	r = s.update(r, imagegen.Accept{})
+	r = s.update(r, imagegen.AcceptChange{})
 	r = s.update(r, saveJob(r))
 	s.update(r, imagesOf(r, 0))
 	time.Sleep(time.Hour - time.Millisecond)
@@ -144,7 +144,7 @@ func testExtend(s *store) {
 	s.is.Equal(len(lost), 0)
 }
 
-// An attempt is told when its record has gone on without it.
+// Extend names the attempts whose record has gone on without them.
 func testExtendLost(s *store) {
 	var lost, held []imagegen.Fence
 	n := 0
@@ -160,10 +160,24 @@ func testExtendLost(s *store) {
 	}
 	overtaken := s.create(100)
 	lost = append(lost, overtaken.Fence(), imagegen.Fence{ID: generationNo(101)})
-	held = append(held, s.update(overtaken, imagegen.Recover{}).Fence())
+	held = append(held, s.update(overtaken, imagegen.RecoverChange{}).Fence())
 	got, err := s.Extend(s.t.Context(), aMinute, append(slices.Clone(held), lost...)...)
 	s.is.NoErr(err)
 	s.is.Equal(diff(sorted(lost), sorted(got)), "")
+}
+
+// An attempt that has lost its record does not prolong the lease of the one that has it.
+func testExtendOfAnother(s *store) {
+	former := s.create(1)
+	time.Sleep(aMinute)
+	now := s.recover(aMinute)
+	s.is.Equal(len(now), 1)
+	lost, err := s.Extend(s.t.Context(), time.Hour, former.Fence(), imagegen.Fence{ID: former.ID,
+		Attempt: now[0].Attempt + 1})
+	s.is.NoErr(err)
+	s.is.Equal(len(lost), 2)
+	time.Sleep(aMinute)
+	s.is.Equal(len(s.recover(aMinute)), 1)
 }
 
 func sorted(fs []imagegen.Fence) []imagegen.Fence {

@@ -24,6 +24,7 @@ func Ledger(t *testing.T, open func(t *testing.T) imagegen.Ledger,
 	fund func(ctx context.Context, l imagegen.Ledger, u imagegen.UserID, c imagegen.Credits) error) {
 	run := func(name string, test func(l *ledger)) {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Ledger/"+name)
 			l := &ledger{t: t, is: is.New(t), Ledger: open(t)}
 			t.Cleanup(func() {
 				audit(t, l.Ledger)
@@ -42,6 +43,7 @@ func Ledger(t *testing.T, open func(t *testing.T) imagegen.Ledger,
 	run("Repetition", testRepetition)
 	run("ForWhat", testForWhat)
 	run("OpenCharges", testOpenCharges)
+	run("OptionalMethods", func(l *ledger) { testOptionalMethods(l.t, l.Ledger) })
 	run("Insufficient", testInsufficient)
 	run("ChargeConflict", testChargeConflict)
 	run("SettleConflict", testSettleConflict)
@@ -68,7 +70,9 @@ func (l *ledger) has(u imagegen.UserID, want imagegen.Credits) {
 	l.t.Helper()
 	b, err := l.Balance(l.t.Context(), u)
 	l.is.NoErr(err)
-	l.is.Equal(b.Credits, want)
+	if b.Credits != want {
+		l.t.Fatalf("%s has %d credits, and should have %d", u, b.Credits, want)
+	}
 }
 
 func (l *ledger) charge(id imagegen.ChargeID, u imagegen.UserID, c imagegen.Credits) error {
@@ -114,7 +118,7 @@ func testRepetition(l *ledger) {
 	l.has(alice, 8)
 }
 
-// What a charge is for makes no difference to whether it is the same.
+// A repeated charge counts as the same whatever it is booked under.
 func testForWhat(l *ledger) {
 	l.fund(alice, 10)
 	c := imagegen.Charge{ID: "c", User: alice, Credits: 6, Model: "m", Tier: imagegen.Tier2K, N: 3}
@@ -127,9 +131,7 @@ func testForWhat(l *ledger) {
 
 // A ledger that lists its open charges lists each once, however long its pages are, and no other.
 func testOpenCharges(l *ledger) {
-	lister, ok := l.Ledger.(interface {
-		OpenCharges(context.Context, imagegen.ChargeID, int) ([]imagegen.Charge, error)
-	})
+	lister, ok := l.Ledger.(imagegen.ChargeLister)
 	if !ok {
 		return // it need not
 	}
@@ -241,7 +243,7 @@ func testLargestAmount(l *ledger) {
 	l.has(alice, imagegen.MaxCredits-1)
 }
 
-// What a caller does to a balance changes nothing.
+// A caller's change of a returned balance changes nothing in the ledger.
 func testBalanceIsTheCallers(l *ledger) {
 	l.fund(alice, 10)
 	b, err := l.Balance(l.t.Context(), alice)
@@ -261,25 +263,25 @@ func testLedgerEndedContext(l *ledger) {
 	l.fund(alice, 10)
 	ctx, cancel := context.WithCancel(l.t.Context())
 	cancel()
-	l.told(l.Charge(ctx, imagegen.Charge{ID: "c", User: alice, Credits: 3}), 10, 7)
+	l.checkChanged(l.Charge(ctx, imagegen.Charge{ID: "c", User: alice, Credits: 3}), 10, 7)
 	l.is.NoErr(l.settle("c", 0)) // in any case: what is in doubt is voided
 	l.has(alice, 10)
 
 	l.is.NoErr(l.charge("d", alice, 3))
-	l.told(l.Settle(ctx, "d", 1), 7, 9)
+	l.checkChanged(l.Settle(ctx, "d", 1), 7, 9)
 	l.is.NoErr(l.settle("d", 1))
 	l.has(alice, 9)
 }
 
-// told checks that a call changed alice's balance as its error says.
-func (l *ledger) told(err error, before, after imagegen.Credits) {
+// checkChanged checks that a call changed alice's balance as its error says.
+func (l *ledger) checkChanged(err error, before, after imagegen.Credits) {
 	l.t.Helper()
 	b, balanceErr := l.Balance(l.t.Context(), alice)
 	l.is.NoErr(balanceErr)
-	checkTold(l.is, b.Credits, err, before, after)
+	checkBalance(l.is, b.Credits, err, before, after)
 }
 
-func checkTold(is *is.I, got imagegen.Credits, err error, before, after imagegen.Credits) {
+func checkBalance(is *is.I, got imagegen.Credits, err error, before, after imagegen.Credits) {
 	switch {
 	case err == nil:
 		is.Equal(got, after)

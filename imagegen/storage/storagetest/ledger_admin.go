@@ -24,6 +24,7 @@ func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) ima
 	})
 	run := func(name string, test func(b *creditAdmin)) {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "CreditAdmin/"+name)
 			b := &creditAdmin{t: t, is: is.New(t), time: epoch}
 			b.CreditAdmin = open(t, b.now)
 			t.Cleanup(func() {
@@ -84,7 +85,9 @@ func (b *creditAdmin) has(u imagegen.UserID, want imagegen.Credits) {
 	b.t.Helper()
 	balance, err := b.Balance(b.t.Context(), u)
 	b.is.NoErr(err)
-	b.is.Equal(balance.Credits, want)
+	if balance.Credits != want {
+		b.t.Fatalf("%s has %d credits, and should have %d", u, balance.Credits, want)
+	}
 }
 
 // next checks when how many of alice's credits expire first.

@@ -26,7 +26,7 @@ func testGrantTwice(b *creditAdmin) {
 	b.has(alice, 20)
 }
 
-// repeats grants alice ten credits and checks whether that is told to be a repetition.
+// repeats grants alice ten credits and checks whether the answer says that it is a repetition.
 func (b *creditAdmin) repeats(ref string, want bool) {
 	b.t.Helper()
 	g, err := b.Grant(b.t.Context(), imagegen.Grant{User: alice, Credits: 10, Ref: ref})
@@ -120,7 +120,8 @@ func testRefusedGrants(b *creditAdmin) {
 		_, err := b.Grant(b.t.Context(), g)
 		b.refused(err, imagegen.ErrInvalidRequest)
 	}
-	for _, r := range []imagegen.Revocation{{User: alice}, {User: alice, Credits: -1}, {Credits: 1}, {User: alice, Credits: 1, Ref: "\xff"}} {
+	for _, r := range []imagegen.Revocation{{User: alice}, {User: alice, Credits: -1}, {Credits: 1},
+		{User: alice, Credits: 1, Ref: "\xff"}} {
 		_, err := b.Revoke(b.t.Context(), r)
 		b.refused(err, imagegen.ErrInvalidRequest)
 	}
@@ -150,19 +151,19 @@ func testBooksEndedContext(b *creditAdmin) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	cancel()
 	_, err := b.CreditAdmin.Grant(ctx, imagegen.Grant{User: alice, Credits: 10, Ref: "g"})
-	b.told(err, 0, 10)
+	b.checkChanged(err, 0, 10)
 	b.grant(imagegen.Grant{Credits: 10, Ref: "g"})
 	_, err = b.CreditAdmin.Revoke(ctx, imagegen.Revocation{User: alice, Credits: 4, Ref: "r"})
-	b.told(err, 10, 6)
+	b.checkChanged(err, 10, 6)
 	_, err = b.revoke(4, "", "r")
 	b.is.NoErr(err)
 	b.has(alice, 6)
 }
 
-// told checks that a call changed alice's balance as its error says.
-func (b *creditAdmin) told(err error, before, after imagegen.Credits) {
+// checkChanged checks that a call changed alice's balance as its error says.
+func (b *creditAdmin) checkChanged(err error, before, after imagegen.Credits) {
 	b.t.Helper()
 	balance, balanceErr := b.Balance(b.t.Context(), alice)
 	b.is.NoErr(balanceErr)
-	checkTold(b.is, balance.Credits, err, before, after)
+	checkBalance(b.is, balance.Credits, err, before, after)
 }

@@ -44,7 +44,7 @@ func testOrderOfConsumption(b *creditAdmin) {
 	b.has(alice, 15)
 }
 
-// Whatever happens to a lot, its credits are somewhere.
+// The credits of a lot are all accounted for, whatever happens to it.
 func testLotSums(b *creditAdmin) {
 	l := b.grant(imagegen.Grant{Credits: 100, Ref: "r", Promo: true, Priority: 7, Expires: epoch.Add(10 * time.Hour)})
 	b.is.Equal(diff(imagegen.Lot{ID: l.ID, User: alice, Granted: 100, Remaining: 100, Promo: true, Priority: 7,
@@ -83,7 +83,8 @@ func testExpiry(b *creditAdmin) {
 	b.pass(time.Millisecond)
 	b.has(alice, 17)
 	b.next(10, late)
-	b.refused(b.Charge(b.t.Context(), imagegen.Charge{ID: "d", User: alice, Credits: 18}), imagegen.ErrInsufficientCredits)
+	b.refused(b.Charge(b.t.Context(), imagegen.Charge{ID: "d", User: alice, Credits: 18}),
+		imagegen.ErrInsufficientCredits)
 	b.settle("c", 8)
 	b.charge("e", 17)
 	b.pass(20 * time.Hour)
@@ -91,7 +92,7 @@ func testExpiry(b *creditAdmin) {
 	b.has(alice, 7)
 }
 
-// What comes back after its lot has expired lives a day at least.
+// Credits that come back after their lot has expired live a day at least.
 func testRefundLots(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10, Priority: 3, Promo: true, Expires: epoch.Add(time.Hour)})
 	b.charge("c", 6)

@@ -11,7 +11,8 @@ import (
 // limited makes a key of alice's with limits.
 func (j *joint) limited(k imagegen.KeyID, l imagegen.KeyLimits) {
 	j.t.Helper()
-	j.is.NoErr(j.CreateKey(j.t.Context(), imagegen.Key{ID: k, User: alice, Name: "ci", Hash: [32]byte{byte(len(k)), k[len(k)-1]}, CreatedAt: epoch, Limits: l}))
+	j.is.NoErr(j.CreateKey(j.t.Context(), imagegen.Key{ID: k, User: alice, Name: "ci", Hash: [32]byte{byte(len(k)),
+		k[len(k)-1]}, CreatedAt: epoch, Limits: l}))
 }
 
 // overKey checks that a record is refused for a limit of its key, which is named, and that nothing was written.
@@ -24,7 +25,7 @@ func (j *joint) overKey(want error, n int, change ...func(*imagegen.Record)) {
 	j.unwritten(r.ID, err)
 }
 
-// What a key was charged counts against each of its limits, without what came back.
+// Each of a key's limits counts what the key was charged, without refunds.
 func testCreateWithin(j *joint) {
 	j.limited("key_all", imagegen.KeyLimits{Credits: 4})
 	j.limited("key_day", imagegen.KeyLimits{Daily: 4})
@@ -54,7 +55,7 @@ func testCreateWithin(j *joint) {
 
 // A key has no more generations at once than it may, and gets on when one has ended.
 func testCreateAtOnce(j *joint) {
-	j.limited("key_1", imagegen.KeyLimits{AtOnce: 2})
+	j.limited("key_1", imagegen.KeyLimits{Concurrent: 2})
 	first := j.createCharged(1, synchronous, costs(1, 1), askedBy("key_1"))
 	j.createCharged(2, async, costs(1, 1), askedBy("key_1"))
 	j.overKey(imagegen.ErrRateLimited, 3, synchronous, costs(1, 1), askedBy("key_1"))
@@ -76,7 +77,7 @@ func testCreateWithinRace(j *joint) {
 }
 
 func testCreateAtOnceRace(j *joint) {
-	j.limited("key_1", imagegen.KeyLimits{AtOnce: 3})
+	j.limited("key_1", imagegen.KeyLimits{Concurrent: 3})
 	j.is.Equal(j.race(0, "key_1", imagegen.ErrRateLimited), 3)
 	j.has(7)
 }

@@ -29,8 +29,8 @@ func (s *store) pages(u imagegen.UserID, q imagegen.Query) (all []imagegen.Gener
 // many brings records no. 1 to n to one state after the other and returns the visible ones of each
 // status, and with status "" all, newest first.
 func (s *store) many(n int) map[imagegen.Status][]imagegen.GenerationID {
-	states := []imagegen.State{imagegen.StateQueued, imagegen.StateSucceeded, imagegen.StateCharging, imagegen.StateFailed,
-		imagegen.StateProcessing, imagegen.StateErased, imagegen.StateSettling}
+	states := []imagegen.State{imagegen.StateQueued, imagegen.StateSucceeded, imagegen.StateCharging,
+		imagegen.StateFailed, imagegen.StateProcessing, imagegen.StateErased, imagegen.StateSettling}
 	of := map[imagegen.Status][]imagegen.GenerationID{}
 	for i := range n {
 		r := s.bring(i+1, states[i%len(states)])
@@ -80,12 +80,12 @@ func testFavourites(s *store) {
 	for n := range 7 {
 		r := s.bring(n, imagegen.StateSucceeded)
 		if n%2 == 0 {
-			r = s.update(r, imagegen.Favour{Favourite: true})
+			r = s.update(r, imagegen.FavouriteChange{Favourite: true})
 			s.stands(r)
 			want = append([]imagegen.GenerationID{r.ID}, want...)
 		}
 	}
-	s.update(s.bring(7, imagegen.StateSucceeded, of(bob)), imagegen.Favour{Favourite: true})
+	s.update(s.bring(7, imagegen.StateSucceeded, of(bob)), imagegen.FavouriteChange{Favourite: true})
 	s.is.Equal(diff(want, s.pages(alice, favourites)), "")
 	s.is.Equal(len(s.pages(alice, imagegen.Query{Limit: 5})), 7)
 	for status, n := range map[imagegen.Status]int{imagegen.StatusSucceeded: len(want), imagegen.StatusFailed: 0} {
@@ -94,10 +94,10 @@ func testFavourites(s *store) {
 
 	r, err := s.Generation(s.t.Context(), want[0])
 	s.is.NoErr(err)
-	s.update(r, imagegen.Favour{})
+	s.update(r, imagegen.FavouriteChange{})
 	r, err = s.Generation(s.t.Context(), want[1])
 	s.is.NoErr(err)
-	s.update(r, imagegen.Erase{})
+	s.update(r, imagegen.EraseChange{})
 	s.is.Equal(diff(want[2:], s.pages(alice, favourites)), "")
 }
 
@@ -108,7 +108,7 @@ func testOthersAreInvisible(s *store) {
 		for _, status := range append(imagegen.Statuses(), "") {
 			s.is.Equal(len(s.pages(u, imagegen.Query{Limit: 5, Status: status})), 0)
 		}
-		_, err := s.Reserved(s.t.Context(), u, "k")
+		_, err := s.GenerationByIdempotencyKey(s.t.Context(), u, "k")
 		s.is.True(err != nil)
 	}
 	theirs := s.bring(2, imagegen.StateSucceeded, of(bob))
@@ -172,12 +172,12 @@ func testForgettable(s *store) {
 	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 100, fences...)
 
 	for range 2 { // the second time it is a repetition
-		r, err := s.Update(s.t.Context(), fences[0], imagegen.Forget{})
+		r, err := s.Update(s.t.Context(), fences[0], imagegen.ForgetChange{})
 		s.is.NoErr(err)
 		s.is.Equal(r.Prompt, "")
 		s.stands(r)
 	}
-	_, err := s.Update(s.t.Context(), fences[1], imagegen.Erase{})
+	_, err := s.Update(s.t.Context(), fences[1], imagegen.EraseChange{})
 	s.is.NoErr(err)
 	s.forgettable(imagegen.StateFailed, epoch.Add(2*time.Hour), 100, fences[2:]...)
 }

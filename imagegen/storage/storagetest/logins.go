@@ -16,7 +16,10 @@ import (
 // Logins tests an [account.LoginStore]. open returns an empty one.
 func Logins(t *testing.T, open func(t *testing.T) account.LoginStore) {
 	run := func(name string, test func(l *logins)) {
-		t.Run(name, func(t *testing.T) { test(&logins{t, is.New(t), open(t)}) })
+		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Logins/"+name)
+			test(&logins{t, is.New(t), open(t)})
+		})
 	}
 	run("Login", testLogin)
 	run("SignIns", testSignIns)
@@ -30,6 +33,10 @@ func Logins(t *testing.T, open func(t *testing.T) account.LoginStore) {
 	run("PasskeyRace", testPasskeyRace)
 	run("PasskeysRemoved", testPasskeysRemoved)
 	run("Identities", testIdentities)
+	run("Secret", testSecret)
+	run("Marks", testMarks)
+	run("MarksPass", testMarksPass)
+	run("MarkRace", testMarkRace)
 }
 
 type logins struct {
@@ -148,13 +155,15 @@ func testPasswordEndsSignIns(l *logins) {
 func testSignInsOverTime(l *logins) {
 	ctx := l.t.Context()
 	const hour = time.Hour
-	unseen, old, fresh := signIn(1, "usr_1", epoch), signIn(2, "usr_1", epoch.Add(-hour)), signIn(3, "usr_1", epoch)
-	old.SeenAt, fresh.SeenAt = epoch.Add(hour), epoch.Add(hour)
+	now := time.Now()
+	unseen, old, fresh := signIn(1, "usr_1", now.Add(-hour)), signIn(2, "usr_1", now.Add(-2*hour)),
+		signIn(3, "usr_1", now.Add(-hour))
+	old.SeenAt, fresh.SeenAt = now, now.Add(-hour+time.Minute)
 	for _, s := range []account.SignIn{unseen, old, fresh} {
 		l.is.NoErr(l.CreateSignIn(ctx, s))
 	}
 	for range 2 {
-		l.is.NoErr(l.EndSignInsBefore(ctx, epoch.Add(1), epoch))
+		l.is.NoErr(l.EndSignInsAged(ctx, hour-time.Second, 2*hour-time.Second))
 	}
 	l.has("usr_1", fresh)
 }

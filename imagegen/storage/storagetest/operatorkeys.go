@@ -14,14 +14,23 @@ import (
 
 // OperatorKeys tests an [account.OperatorKeyStore]. open returns an empty one.
 func OperatorKeys(t *testing.T, open func(t *testing.T) account.OperatorKeyStore) {
-	t.Run("Create", func(t *testing.T) { testOperatorKeys(t, open(t)) })
-	t.Run("Revoke", func(t *testing.T) { testOperatorKeyRevoked(t, open(t)) })
-	t.Run("EndedContext", func(t *testing.T) { testOperatorKeyContext(t, open(t)) })
+	t.Run("Create", func(t *testing.T) {
+		promises.Expect(t, "OperatorKeys/Create")
+		testOperatorKeys(t, open(t))
+	})
+	t.Run("Revoke", func(t *testing.T) {
+		promises.Expect(t, "OperatorKeys/Revoke")
+		testOperatorKeyRevoked(t, open(t))
+	})
+	t.Run("EndedContext", func(t *testing.T) {
+		promises.Expect(t, "OperatorKeys/EndedContext")
+		testOperatorKeyContext(t, open(t))
+	})
 }
 
 func operatorKey(id imagegen.OperatorKeyID, hash byte) account.OperatorKey {
-	return account.OperatorKey{ID: id, Name: "payments", Prefix: "img_ops_abc", Hash: [32]byte{hash}, Scopes: "credits,read", CreatedAt: epoch,
-		ExpiresAt: epoch.Add(time.Hour)}
+	return account.OperatorKey{ID: id, Name: "payments", Prefix: "img_ops_abc", Hash: [32]byte{hash},
+		Scopes: "credits,read", CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour)}
 }
 
 func testOperatorKeys(t *testing.T, s account.OperatorKeyStore) {

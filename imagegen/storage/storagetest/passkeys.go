@@ -22,7 +22,8 @@ func (l *logins) havePasskeys(u imagegen.UserID, want ...account.Passkey) {
 func testPasskeys(l *logins) {
 	is, ctx := l.is, l.t.Context()
 	l.havePasskeys("usr_1")
-	first, second, other := passkey("z", "usr_1", epoch), passkey("a", "usr_1", epoch.Add(time.Hour)), passkey("m", "usr_12", epoch)
+	first, second, other := passkey("z", "usr_1", epoch), passkey("a", "usr_1", epoch.Add(time.Hour)),
+		passkey("m", "usr_12", epoch)
 	for _, p := range []account.Passkey{second, first, first, other} { // a repetition is success
 		is.NoErr(l.CreatePasskey(ctx, p))
 	}
@@ -51,7 +52,7 @@ func testPasskeyUsed(l *logins) {
 	is.True(errors.Is(l.UsePasskey(ctx, "c", 1, epoch), imagegen.ErrNotFound))
 }
 
-// Of many uses with the same count one is the passkey's own.
+// Of many uses of a passkey with the same count, one counts.
 func testPasskeyRace(l *logins) {
 	is, ctx := l.is, l.t.Context()
 	is.NoErr(l.CreatePasskey(ctx, passkey("a", "usr_1", epoch)))
@@ -71,7 +72,8 @@ func testPasskeyRace(l *logins) {
 
 func testPasskeysRemoved(l *logins) {
 	is, ctx := l.is, l.t.Context()
-	mine, also, more, other := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1)), passkey("c", "usr_1", epoch.Add(2)), passkey("d", "usr_2", epoch)
+	mine, also, more, other := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1)),
+		passkey("c", "usr_1", epoch.Add(2)), passkey("d", "usr_2", epoch)
 	for _, p := range []account.Passkey{mine, also, more, other} {
 		is.NoErr(l.CreatePasskey(ctx, p))
 	}

@@ -51,7 +51,7 @@ func testClaimInTurn(s *store) {
 	}
 }
 
-// Whoever comes new is served next, however long another's backlog is, and cannot push in twice.
+// A new user is served next, however long another's backlog is, and once in each turn.
 func testClaimBacklog(s *store) {
 	for n := range 200 {
 		s.queue(n+1, of(alice))
@@ -88,22 +88,23 @@ func testClaimRequeued(s *store) {
 	for n := range 100 {
 		s.queue(2+n, of(alice))
 	}
-	back := s.update(begun[1], imagegen.Release{})
+	back := s.update(begun[1], imagegen.ReleaseChange{})
 	s.is.Equal(back.Status(), imagegen.StatusProcessing)
-	s.update(begun[0], imagegen.Release{})
+	s.update(begun[0], imagegen.ReleaseChange{})
 	ids := idsOf(s.claim(5))
-	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(201), generationNo(202), generationNo(2), generationNo(3)}, ids), "")
+	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(201), generationNo(202), generationNo(2),
+		generationNo(3)}, ids), "")
 	got, err := s.Generation(s.t.Context(), begun[0].ID)
 	s.is.NoErr(err)
 	s.is.Equal(got.Attempt, 2)
 }
 
-// Whose delay is over waits no longer for it, however much else is due.
+// Work whose delay is over waits no longer for it, however much else is due.
 func testClaimDelayed(s *store) {
 	s.queue(1, of(alice))
 	s.queue(2, of(bob))
 	for _, r := range s.claim(2) {
-		s.update(r, imagegen.Release{Delay: time.Second})
+		s.update(r, imagegen.ReleaseChange{Delay: time.Second})
 	}
 	for n := range 100 {
 		s.queue(3+n, of(alice))
@@ -127,7 +128,7 @@ func testClaimManyDelayed(s *store) {
 		if r.User == bob {
 			delay++ // behind all the others
 		}
-		s.update(r, imagegen.Release{Delay: delay})
+		s.update(r, imagegen.ReleaseChange{Delay: delay})
 	}
 	time.Sleep(time.Minute)
 	users := s.claimAll()
@@ -135,7 +136,7 @@ func testClaimManyDelayed(s *store) {
 	s.is.True(slices.Contains(users[:10], bob))
 }
 
-// Who holds fewer slots comes first; of those who hold as many, who has waited longest.
+// The user with the fewest slots comes first; among equals, the one who has waited longest.
 func testClaimFewest(s *store) {
 	type users = []imagegen.UserID
 	type slots = map[imagegen.UserID]int
@@ -173,7 +174,8 @@ func testClaimMany(s *store) {
 	claim := func(each int) (users []imagegen.UserID) {
 		held := map[imagegen.UserID]int{alice: 1, bob: 3}
 		for len(users) < 40 {
-			rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: min(each, 40-len(users)), Lease: aMinute, Held: held})
+			rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: min(each, 40-len(users)), Lease: aMinute,
+				Held: held})
 			s.is.NoErr(err)
 			s.is.True(len(rs) > 0)
 			for _, r := range rs {
@@ -191,7 +193,7 @@ func testClaimMany(s *store) {
 	}
 }
 
-// Who comes back to the queue comes to its end: those who came meanwhile have waited longer.
+// A user who comes back to the queue comes to its end: those who came meanwhile have waited longer.
 func testClaimComingBack(s *store) {
 	s.queue(1, of(alice))
 	s.claim(1)
@@ -224,7 +226,8 @@ func testClaimPlaces(s *store) {
 	s.queue(303, of(alice), ofModel(fast))
 	s.queue(304, of(alice), ofModel(fast))
 	s.queue(305, of(carol), ofModel(fast))
-	s.is.Equal(diff(numbers(303, 302), claimed(2, map[string]int{slow: 0, fast: 9})), "") // of those who have waited longest
+	// of those who have waited longest
+	s.is.Equal(diff(numbers(303, 302), claimed(2, map[string]int{slow: 0, fast: 9})), "")
 	s.is.Equal(diff(numbers(305, 304), claimed(9, map[string]int{fast: 9})), "")
 	s.is.Equal(diff(numbers(101), claimed(9, map[string]int{slow: 1, fast: 9})), "")
 	s.is.Equal(len(claimed(9, map[string]int{slow: 0})), 0)
@@ -239,18 +242,17 @@ func testClaimPlaces(s *store) {
 	s.is.Equal(len(claimed(500, nil)), 0)
 }
 
-// What has waited too long is found whosever it is and of whatever model, and the turns of the rest stand.
+// Work that has waited too long is found, whatever its user and model, and the turns of the rest stand.
 func testClaimAge(s *store) {
 	s.queue(4, of(carol))
-	s.update(s.claim(1)[0], imagegen.Release{Delay: aMinute})
+	s.update(s.claim(1)[0], imagegen.ReleaseChange{Delay: aMinute})
 	s.queue(2, of(alice), ofModel("a"))
 	s.queue(1, of(bob), ofModel("b"))
 	s.queue(3, of(bob), ofModel("b"))
 	young := s.queue(10_000, of(alice), ofModel("a"))
 	aged := func(most int) []imagegen.GenerationID {
 		s.t.Helper()
-		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: most, Lease: aMinute, Age: time.Since(epoch.Add(time.Hour)),
-			Places: map[string]int{}, Below: 1, Held: map[imagegen.UserID]int{alice: 1}})
+		rs, err := s.ClaimAged(s.t.Context(), time.Since(epoch.Add(time.Hour)), most, aMinute)
 		s.is.NoErr(err)
 		for _, r := range rs {
 			s.is.Equal(r.State, imagegen.StateProcessing)
@@ -270,7 +272,7 @@ func testClaimRequeuedPlaces(s *store) {
 	begun := s.claim(1)[0]
 	s.queue(2, of(alice), ofModel("a"))
 	s.queue(3, of(alice), ofModel("b"))
-	s.update(begun, imagegen.Release{})
+	s.update(begun, imagegen.ReleaseChange{})
 	s.is.Equal(diff([]imagegen.GenerationID{generationNo(1), generationNo(2), generationNo(3)}, idsOf(s.claim(3))), "")
 }
 
@@ -301,7 +303,7 @@ func testDelays(s *store) {
 	}
 	rs := s.claim(10)
 	for n, delay := range []time.Duration{20 * time.Second, 5 * time.Second, 0} {
-		s.update(rs[n], imagegen.Release{Delay: delay})
+		s.update(rs[n], imagegen.ReleaseChange{Delay: delay})
 	}
 	s.is.Equal(claim(rs[2].ID), 5*time.Second)
 	s.is.Equal(claim(), 5*time.Second)
@@ -341,7 +343,7 @@ func testQueued(s *store) {
 	queued(3)
 	rs := s.claim(2)
 	queued(1)
-	s.update(rs[0], imagegen.Release{Delay: 24 * time.Hour})
+	s.update(rs[0], imagegen.ReleaseChange{Delay: 24 * time.Hour})
 	queued(2)
 	s.update(rs[1], imagesOf(rs[1], 1))
 	queued(2)
@@ -351,7 +353,7 @@ func testQueued(s *store) {
 	s.is.Equal(got, imagegen.QueueLength{All: 3, Own: 1})
 }
 
-// Whoever asks for the channel first and claims then misses nothing.
+// A caller that asks for the channel first and claims then misses nothing.
 func testWake(s *store) {
 	woken := func(does string, f func()) {
 		s.t.Helper()
@@ -366,12 +368,12 @@ func testWake(s *store) {
 	var r imagegen.Record
 	woken("Accept", func() { r = s.queue(1) })
 	r = s.claim(1)[0]
-	woken("Release", func() { s.update(r, imagegen.Release{}) })
+	woken("Release", func() { s.update(r, imagegen.ReleaseChange{}) })
 	r = s.claim(1)[0]
-	woken("Release with a delay", func() { s.update(r, imagegen.Release{Delay: time.Second}) })
+	woken("Release with a delay", func() { s.update(r, imagegen.ReleaseChange{Delay: time.Second}) })
 
 	wake := s.Wake()
-	go s.Update(s.t.Context(), s.create(2, async).Fence(), imagegen.Accept{})
+	go s.Update(s.t.Context(), s.create(2, async).Fence(), imagegen.AcceptChange{})
 	<-wake // also somebody who waits already
 	time.Sleep(time.Minute)
 }

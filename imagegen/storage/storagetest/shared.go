@@ -60,7 +60,8 @@ func between[T any](one, other T) *handles[T] { return &handles[T]{both: [2]T{on
 
 func (h *handles[T]) next() T { return h.both[h.calls.Add(1)%2] }
 
-// Embedded is what an interface has that no test asks in turns.
+// Embedded is what an interface has that no test asks in turns. Optional parts are not forwarded, since the suites ask
+// for none but the audit and the images, which SharedStore adds.
 type sharedStore struct {
 	imagegen.Store
 	*handles[imagegen.Store]
@@ -78,19 +79,22 @@ func (s sharedStore) Generation(ctx context.Context, id imagegen.GenerationID) (
 	return s.next().Generation(ctx, id)
 }
 
-func (s sharedStore) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) ([]imagegen.Record, bool, error) {
+func (s sharedStore) Generations(ctx context.Context, u imagegen.UserID,
+	q imagegen.Query) ([]imagegen.Record, bool, error) {
 	return s.next().Generations(ctx, u, q)
 }
 
-func (s sharedStore) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
-	return s.next().Reserved(ctx, u, key)
+func (s sharedStore) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
+	key string) (imagegen.Record, error) {
+	return s.next().GenerationByIdempotencyKey(ctx, u, key)
 }
 
 func (s sharedStore) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
 	return s.next().Ended(ctx, age, n)
 }
 
-func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
+func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, age time.Duration,
+	n int) ([]imagegen.Fence, error) {
 	return s.next().Forgettable(ctx, state, age, n)
 }
 
@@ -98,11 +102,17 @@ func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.R
 	return s.next().Claim(ctx, d)
 }
 
+func (s sharedStore) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	return s.next().ClaimAged(ctx, age, n, lease)
+}
+
 func (s sharedStore) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	return s.next().Recover(ctx, n, lease)
 }
 
-func (s sharedStore) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
+func (s sharedStore) Extend(ctx context.Context, lease time.Duration,
+	fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	return s.next().Extend(ctx, lease, fences...)
 }
 
@@ -199,7 +209,8 @@ func (s sharedBooks) Holdings(ctx context.Context, u imagegen.UserID, n int) (im
 	return s.next().Holdings(ctx, u, n)
 }
 
-func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error) {
+func (s sharedBooks) History(ctx context.Context, u imagegen.UserID, before uint64,
+	limit int) ([]imagegen.Entry, error) {
 	return s.next().History(ctx, u, before, limit)
 }
 
@@ -209,6 +220,10 @@ func (s sharedBooks) EachUsage(ctx context.Context, from, to time.Time, f func(i
 
 func (s sharedBooks) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
 	return s.next().Usage(ctx, u, q)
+}
+
+func (s sharedBooks) Today(ctx context.Context, u imagegen.UserID) (time.Time, error) {
+	return s.next().Today(ctx, u)
 }
 
 func (s sharedBooks) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {
@@ -225,7 +240,8 @@ func (s sharedImages) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.Re
 	return s.next().OpenImage(ctx, k)
 }
 
-func (s sharedImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) error {
+func (s sharedImages) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
+	keep ...imagegen.ImageID) error {
 	return s.next().RemoveImages(ctx, g, attempt, keep...)
 }
 

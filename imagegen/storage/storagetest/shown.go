@@ -7,13 +7,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// What was shown stands in every later attempt, whoever makes it, and in the outcome.
+// Images that were shown stand in every later attempt, of any process, and in the outcome.
 func testShown(s *store) {
 	r := s.bring(1, imagegen.StateProcessing)
 	r = s.update(r, show(r))
 	s.is.Equal(len(r.Images), 2)
 	s.isListed(r)
-	r = s.update(s.update(r, imagegen.Recover{}), imagegen.Release{})
+	r = s.update(s.update(r, imagegen.RecoverChange{}), imagegen.ReleaseChange{})
 	s.is.Equal(len(r.Images), 2)
 	claimed := s.claim(1)[0]
 	s.is.Equal(diff(r.Images, claimed.Images), "")

@@ -10,21 +10,26 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Spool tests an [imagegen.Spool].
 func Spool(t *testing.T, open func(t *testing.T) imagegen.Spool) {
 	for name, test := range map[string]func(*spool){
-		"Stage":        testStage,
-		"StageFails":   testStageFails,
-		"Keep":         testKeep,
-		"Remove":       testRemove,
-		"Race":         testSpoolRace,
-		"EndedContext": testSpoolEndedContext,
+		"Stage":           testStage,
+		"StageFails":      testStageFails,
+		"Keep":            testKeep,
+		"Remove":          testRemove,
+		"Race":            testSpoolRace,
+		"EndedContext":    testSpoolEndedContext,
+		"OptionalMethods": func(s *spool) { testOptionalMethods(s.t, s.Spool) },
 	} {
-		t.Run(name, func(t *testing.T) { test(&spool{open(t), t, is.New(t)}) })
+		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Spool/"+name)
+			test(&spool{open(t), t, is.New(t)})
+		})
 	}
 }
 
@@ -108,7 +113,7 @@ func testRemove(s *spool) {
 	s.lacks("ref_1")
 	s.lacks("ref_3")
 	s.has("ref_2", []byte("bytes"))
-	got, err := io.ReadAll(opened) // whoever has it open reads on
+	got, err := io.ReadAll(opened) // it was open before the removal
 	s.is.NoErr(err)
 	s.is.Equal(string(got), "bytes")
 }

@@ -24,18 +24,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // Store tests an [imagegen.Store]. Its subtests about leases, delays and waking run in bubbles of
 // testing/synctest, and open is called inside: the store's clock must be time.Now.
 func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run := func(name string, test func(s *store)) {
-		t.Run(name, func(t *testing.T) { test(openStore(t, open)) })
+		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Store/"+name)
+			test(openStore(t, open))
+		})
 	}
 	virtual := func(name string, test func(s *store)) {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Store/"+name)
 			synctest.Test(t, func(t *testing.T) { test(openStore(t, open)) })
 		})
 	}
@@ -49,7 +54,10 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ReservationForgotten", testReservationForgotten)
 	run("ReservationErased", testReservationErased)
 	run("Isolation", testIsolation)
-	t.Run("Transitions", func(t *testing.T) { testTransitions(t, open) })
+	t.Run("Transitions", func(t *testing.T) {
+		promises.Expect(t, "Store/Transitions")
+		testTransitions(t, open)
+	})
 	run("Shown", testShown)
 	run("CancelRace", testCancelRace)
 	run("Gone", testGone)
@@ -84,11 +92,13 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	virtual("RecoverRace", testRecoverRace)
 	virtual("Extend", testExtend)
 	virtual("ExtendLost", testExtendLost)
+	virtual("ExtendOfAnother", testExtendOfAnother)
 	run("Users", testUsers)
 	run("UserNames", testUserNames)
 	run("Keys", testKeys)
 	run("KeyUse", testKeyUse)
 	run("EndedContext", testEndedContext)
+	run("OptionalMethods", func(s *store) { testOptionalMethods(s.t, s.Store) })
 }
 
 const alice, bob, carol = imagegen.UserID("alice"), imagegen.UserID("bob"), imagegen.UserID("carol")
@@ -154,9 +164,9 @@ func (s *store) putImages(r imagegen.Record, c imagegen.Change) {
 	s.t.Helper()
 	var brought []imagegen.StoredImage
 	switch c := c.(type) {
-	case imagegen.Outcome:
+	case imagegen.OutcomeChange:
 		brought = c.Images
-	case imagegen.Show:
+	case imagegen.ShowChange:
 		brought = c.Images
 	}
 	images, ok := s.Store.(imagegen.ImageStore)
@@ -174,7 +184,7 @@ func (s *store) putImages(r imagegen.Record, c imagegen.Change) {
 // queue creates a record and brings it into the queue.
 func (s *store) queue(n int, change ...func(*imagegen.Record)) imagegen.Record {
 	s.t.Helper()
-	return s.update(s.create(n, append(change, async)...), imagegen.Accept{})
+	return s.update(s.create(n, append(change, async)...), imagegen.AcceptChange{})
 }
 
 // claim claims up to n records.

@@ -29,6 +29,7 @@ type Trailed interface {
 func Trail(t *testing.T, open func(t *testing.T, now func() time.Time) Trailed) {
 	run := func(name string, test func(r *trail)) {
 		t.Run(name, func(t *testing.T) {
+			promises.Expect(t, "Trail/"+name)
 			r := &trail{t: t, is: is.New(t), time: epoch}
 			r.Trailed = open(t, r.now)
 			t.Cleanup(func() { audit(t, r.Trailed) })
@@ -139,10 +140,10 @@ func testDeletedGenerations(r *trail) {
 	one, two := s.bring(1, imagegen.StateSucceeded), s.bring(2, imagegen.StateFailed)
 	news := r.news(func() {
 		for range 2 {
-			_, err := r.Update(r.by(olivia), one.Fence(), imagegen.Erase{})
+			_, err := r.Update(r.by(olivia), one.Fence(), imagegen.EraseChange{})
 			r.is.NoErr(err)
 		}
-		_, err := r.Update(r.t.Context(), two.Fence(), imagegen.Erase{Aged: true})
+		_, err := r.Update(r.t.Context(), two.Fence(), imagegen.EraseChange{Aged: true})
 		r.is.NoErr(err)
 	})
 	r.is.Equal(len(news), 1)
@@ -172,7 +173,8 @@ func testActorOfEntries(r *trail) {
 		_, err := r.Grant(r.by(olivia), imagegen.Grant{User: alice, Credits: 5, Ref: "g"})
 		r.is.NoErr(err)
 	}
-	_, err := r.Revoke(r.by(account.Actor{Via: account.ViaCommand, Name: "root"}), imagegen.Revocation{User: alice, Credits: 1})
+	_, err := r.Revoke(r.by(account.Actor{Via: account.ViaCommand, Name: "root"}), imagegen.Revocation{User: alice,
+		Credits: 1})
 	r.is.NoErr(err)
 	_, err = r.Grant(r.t.Context(), imagegen.Grant{User: alice, Credits: 5})
 	r.is.NoErr(err)
@@ -186,7 +188,8 @@ func testActorOfEntries(r *trail) {
 }
 
 func testNote(r *trail) {
-	want := account.TrailRow{Act: account.ActGenerationView, Target: "gen_1", User: alice, Before: "a=1", After: "b=2", Outcome: account.TrailFailed}
+	want := account.TrailRow{Act: account.ActGenerationView, Target: "gen_1", User: alice, Before: "a=1", After: "b=2",
+		Outcome: account.TrailFailed}
 	r.is.NoErr(r.Note(r.by(olivia), want))
 	want.Seq, want.Time, want.Actor, want.Count = 1, epoch, olivia, 1
 	r.is.Equal(diff([]account.TrailRow{want}, r.rows(account.TrailQuery{})), "")
@@ -198,7 +201,8 @@ func testNote(r *trail) {
 
 func testTrailRace(r *trail) {
 	for _, err := range together(racers, func(i int) error {
-		return r.CreateUser(r.by(olivia), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", i)), Name: fmt.Sprint(i)})
+		return r.CreateUser(r.by(olivia), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", i)),
+			Name: fmt.Sprint(i)})
 	}) {
 		r.is.NoErr(err)
 	}

@@ -47,11 +47,12 @@ func testFailedSignIns(r *trail) {
 	r.is.Equal(diff(append([]string{"alice 192.0.2.1/32 1"}, want...), counted()), "")
 }
 
-// Whoever guesses from many places fills no disk.
+// Guesses from many addresses leave a bounded number of rows.
 func testManyFailedSignIns(r *trail) {
 	fail := func(from, to int) {
 		for i := from; i < to; i++ {
-			r.is.NoErr(r.SignInFailed(r.t.Context(), alice, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32)))
+			r.is.NoErr(r.SignInFailed(r.t.Context(), alice,
+				netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32)))
 		}
 	}
 	fail(0, 1500)
@@ -91,7 +92,7 @@ func testTidyTrail(r *trail) {
 	r.is.Equal(first(), uint64(2501)) // it goes on where it was
 }
 
-// What its context has abandoned leaves neither an act nor a row.
+// An act whose context has ended leaves neither a change nor a row.
 func testTrailEndedContext(r *trail) {
 	ctx, cancel := context.WithCancel(r.t.Context())
 	cancel()

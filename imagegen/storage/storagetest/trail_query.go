@@ -35,7 +35,8 @@ func testTrailQuery(r *trail) {
 		"what is somebodys": {account.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
 		"since":             {account.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
 		"before":            {account.TrailQuery{Before: 3}, []uint64{2, 1}},
-		"all together":      {account.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4}, []uint64{3}},
+		"all together": {account.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4},
+			[]uint64{3}},
 	} {
 		r.t.Run(name, func(t *testing.T) {
 			var got []uint64
@@ -47,17 +48,14 @@ func testTrailQuery(r *trail) {
 	}
 }
 
-// testTrailSince: the clock may have been set back meanwhile.
+// testTrailSince: a leap of the clock dates no row.
 func testTrailSince(r *trail) {
 	for _, then := range []time.Duration{3 * time.Hour, -5 * time.Hour, 0} {
 		r.is.NoErr(r.Note(r.t.Context(), account.TrailRow{Act: "a.b"}))
 		r.pass(then)
 	}
-	var got []uint64
-	for _, row := range r.rows(account.TrailQuery{Since: epoch}) {
-		got = append(got, row.Seq)
-	}
-	r.is.Equal(diff([]uint64{2, 1}, got), "")
+	r.is.Equal(len(r.rows(account.TrailQuery{Since: epoch})), 3)
+	r.is.Equal(len(r.rows(account.TrailQuery{Since: epoch.Add(time.Hour)})), 0)
 }
 
 func testTrailPages(r *trail) {

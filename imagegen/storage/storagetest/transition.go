@@ -11,8 +11,10 @@ import (
 )
 
 var changes = map[string]func(imagegen.Record) imagegen.Change{
-	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release, "ReleaseAtOnce": requeue,
-	"Show": show, "Cancel": cancelled, "Outcome": threeImages, "OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread, "Favour": favour, "Erase": erase, "Purge": purge, "Forget": forget,
+	"Accept": accept, "Abandon": abandon, "Claim": claim, "Recover": recovery, "SaveJob": saveJob, "Release": release,
+	"ReleaseAtOnce": requeue, "Show": show, "Cancel": cancelled, "Outcome": threeImages,
+	"OutcomeWithoutImages": noImage, "Close": closed, "Undelivered": undelivered, "Delivery": unread,
+	"Favourite": favourite, "Erase": erase, "Purge": purge, "Forget": forget,
 }
 
 // testTransitions meets every state with every change. What comes out is what [imagegen.Record.Apply]
@@ -85,12 +87,13 @@ func (s *store) isListed(r imagegen.Record) {
 	old, err := s.Ended(s.t.Context(), time.Since(r.CreatedAt.Add(time.Hour)), 10)
 	s.is.NoErr(err)
 	s.is.Equal(len(old) == 1, r.Terminal())
-	for state, tells := range map[imagegen.State]bool{imagegen.StateFailed: r.Prompt != "", imagegen.StateErased: r.IdempotencyKey != ""} {
-		told, err := s.Forgettable(s.t.Context(), state, time.Since(r.CreatedAt.Add(time.Hour)), 10)
+	for state, tells := range map[imagegen.State]bool{imagegen.StateFailed: r.Prompt != "",
+		imagegen.StateErased: r.IdempotencyKey != ""} {
+		listed, err := s.Forgettable(s.t.Context(), state, time.Since(r.CreatedAt.Add(time.Hour)), 10)
 		s.is.NoErr(err)
-		s.is.Equal(len(told) == 1, r.State == state && tells)
+		s.is.Equal(len(listed) == 1, r.State == state && tells)
 	}
-	held, err := s.Reserved(s.t.Context(), r.User, "k")
+	held, err := s.GenerationByIdempotencyKey(s.t.Context(), r.User, "k")
 	if r.IdempotencyKey == "" { // it was forgotten
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))
 		return
@@ -103,7 +106,7 @@ func (s *store) isGone(r imagegen.Record) {
 	s.t.Helper()
 	_, err := s.Generation(s.t.Context(), r.ID)
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
-	_, err = s.Reserved(s.t.Context(), r.User, r.IdempotencyKey)
+	_, err = s.GenerationByIdempotencyKey(s.t.Context(), r.User, r.IdempotencyKey)
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	rs, _, err := s.Generations(s.t.Context(), r.User, imagegen.Query{})
 	s.is.NoErr(err)
@@ -112,11 +115,11 @@ func (s *store) isGone(r imagegen.Record) {
 
 func testGone(s *store) {
 	r := s.create(1, withKey("k"))
-	got, err := s.Update(s.t.Context(), r.Fence(), imagegen.Abandon{})
+	got, err := s.Update(s.t.Context(), r.Fence(), imagegen.AbandonChange{})
 	s.is.NoErr(err)
 	s.is.Equal(got.State, imagegen.StateGone)
 	s.isGone(r)
-	got, err = s.Update(s.t.Context(), r.Fence(), imagegen.Abandon{})
+	got, err = s.Update(s.t.Context(), r.Fence(), imagegen.AbandonChange{})
 	s.is.True(errors.Is(err, imagegen.ErrStale))
 	s.is.Equal(diff(imagegen.Record{}, got), "")
 	s.stands(s.create(1, withKey("k"))) // as if it had never been
@@ -128,12 +131,12 @@ func testUnknown(s *store) {
 	for _, id := range []imagegen.GenerationID{"", "gen", generationNo(2), "gen_\x00", generationNo(1) + "0"} {
 		_, err := s.Generation(ctx, id)
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))
-		got, err := s.Update(ctx, imagegen.Fence{ID: id}, imagegen.Accept{})
+		got, err := s.Update(ctx, imagegen.Fence{ID: id}, imagegen.AcceptChange{})
 		s.is.True(errors.Is(err, imagegen.ErrStale))
 		s.is.Equal(diff(imagegen.Record{}, got), "")
 	}
 	for _, key := range []string{"", "k", "\x00"} {
-		_, err := s.Reserved(ctx, alice, key)
+		_, err := s.GenerationByIdempotencyKey(ctx, alice, key)
 		s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	}
 }
@@ -142,7 +145,7 @@ func testUnknown(s *store) {
 func testUpdateRace(s *store) {
 	const callers = 16
 	r := s.bring(1, imagegen.StateProcessing)
-	outcomes := []imagegen.Outcome{imagesOf(r, 3), refused(r)}
+	outcomes := []imagegen.OutcomeChange{imagesOf(r, 3), refused(r)}
 	s.putImages(r, outcomes[0])
 	var (
 		wg   sync.WaitGroup

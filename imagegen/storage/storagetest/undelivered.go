@@ -16,7 +16,8 @@ func undelivered(r imagegen.Record) imagegen.Change {
 
 // testUndelivered: an answer that nobody received is found by its user and its key, until it is received.
 func testUndelivered(s *store) {
-	end := func(n int, outcome func(imagegen.Record) imagegen.Change, change ...func(*imagegen.Record)) imagegen.Record {
+	end := func(n int, outcome func(imagegen.Record) imagegen.Change, change ...func(
+		*imagegen.Record)) imagegen.Record {
 		r := s.create(n, append(change, synchronous)...)
 		for _, step := range []func(imagegen.Record) imagegen.Change{accept, outcome, closed} {
 			r = s.update(r, step(r))
@@ -26,15 +27,15 @@ func testUndelivered(s *store) {
 	first := end(1, undelivered, joinedBy(1))
 	second := end(2, threeImages, joinedBy(1))
 	s.finds(1, first.ID)
-	second = s.update(second, imagegen.Delivery{Undelivered: true})
+	second = s.update(second, imagegen.DeliveryChange{Undelivered: true})
 	end(3, undelivered, joinedBy(2))
 	end(4, undelivered, joinedBy(1), of(bob))
 	end(5, noImage, joinedBy(1))
 	s.finds(1, first.ID, second.ID)
 
-	first = s.update(first, imagegen.Delivery{})
+	first = s.update(first, imagegen.DeliveryChange{})
 	s.finds(1, second.ID)
-	s.update(s.update(second, imagegen.Erase{}), imagegen.Purge{})
+	s.update(s.update(second, imagegen.EraseChange{}), imagegen.PurgeChange{})
 	s.finds(1)
 	s.finds(9)
 

@@ -14,7 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// usageIsJournals holds what a ledger tells of usage against what its journal says, for some users.
+// usageIsJournals compares the usage that a ledger lists with what its journal says, for some users.
 func usageIsJournals(t *testing.T, b imagegen.CreditAdmin, users ...imagegen.UserID) {
 	if t.Failed() {
 		return
@@ -72,7 +72,8 @@ func testUsage(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 100})
 	_, err := b.Grant(ctx, imagegen.Grant{User: bob, Credits: 100})
 	b.is.NoErr(err)
-	charge := func(id imagegen.ChargeID, u imagegen.UserID, credits imagegen.Credits, n int, model string, k imagegen.KeyID) {
+	charge := func(id imagegen.ChargeID, u imagegen.UserID, credits imagegen.Credits, n int, model string,
+		k imagegen.KeyID) {
 		b.t.Helper()
 		for range 2 { // counts once
 			b.is.NoErr(b.Charge(ctx, imagegen.Charge{ID: id, User: u, Credits: credits, N: n, Model: model, Key: k}))
@@ -94,9 +95,10 @@ func testUsage(b *creditAdmin) {
 	b.settle("f", 6)
 	b.settle("never charged", 0)
 
-	row := func(day time.Time, model string, k imagegen.KeyID, charged, refunded, spent imagegen.Credits, images, generations, failed int) imagegen.Usage {
-		return imagegen.Usage{Day: day, Model: model, Key: k, UsageSums: imagegen.UsageSums{Charged: charged, Refunded: refunded, Spent: spent,
-			Images: images, Generations: generations, Failed: failed}}
+	row := func(day time.Time, model string, k imagegen.KeyID, charged, refunded, spent imagegen.Credits, images,
+		generations, failed int) imagegen.Usage {
+		return imagegen.Usage{Day: day, Model: model, Key: k, UsageSums: imagegen.UsageSums{Charged: charged,
+			Refunded: refunded, Spent: spent, Images: images, Generations: generations, Failed: failed}}
 	}
 	all := imagegen.UsageGroups()
 	for what, c := range map[string]struct {
@@ -104,16 +106,23 @@ func testUsage(b *creditAdmin) {
 		want []imagegen.Usage
 	}{
 		"all apart": {imagegen.UsageQuery{From: day(0), To: day(2), By: all}, []imagegen.Usage{
-			row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0), row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0),
-			row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1), row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}},
-		"one day": {imagegen.UsageQuery{From: day(1).Add(time.Hour), To: day(1), By: all}, []imagegen.Usage{row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}},
-		"by day": {imagegen.UsageQuery{From: day(-3), To: day(2), By: []imagegen.UsageGroup{imagegen.UsageByDay}}, []imagegen.Usage{
-			row(day(0), "", "", 17, 7, 6, 4, 4, 1), row(day(1), "", "", 8, 2, 6, 3, 1, 0)}},
-		"by model": {imagegen.UsageQuery{From: day(0), To: day(1), By: []imagegen.UsageGroup{imagegen.UsageByModel}}, []imagegen.Usage{
-			row(time.Time{}, "m", "", 20, 4, 12, 7, 4, 0), row(time.Time{}, "o", "", 5, 5, 0, 0, 1, 1)}},
-		"by key": {imagegen.UsageQuery{From: day(0), To: day(1), By: []imagegen.UsageGroup{imagegen.UsageByKey}}, []imagegen.Usage{
-			row(time.Time{}, "", "", 2, 0, 2, 2, 1, 0), row(time.Time{}, "", "key_1", 19, 9, 10, 5, 3, 1), row(time.Time{}, "", "key_2", 4, 0, 0, 0, 1, 0)}},
-		"in all":     {imagegen.UsageQuery{From: day(0), To: day(1)}, []imagegen.Usage{row(time.Time{}, "", "", 25, 9, 12, 7, 5, 1)}},
+			row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0),
+			row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0), row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1),
+			row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}},
+		"one day": {imagegen.UsageQuery{From: day(1).Add(time.Hour), To: day(1), By: all},
+			[]imagegen.Usage{row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}},
+		"by day": {imagegen.UsageQuery{From: day(-3), To: day(2), By: []imagegen.UsageGroup{imagegen.UsageByDay}},
+			[]imagegen.Usage{
+				row(day(0), "", "", 17, 7, 6, 4, 4, 1), row(day(1), "", "", 8, 2, 6, 3, 1, 0)}},
+		"by model": {imagegen.UsageQuery{From: day(0), To: day(1), By: []imagegen.UsageGroup{imagegen.UsageByModel}},
+			[]imagegen.Usage{
+				row(time.Time{}, "m", "", 20, 4, 12, 7, 4, 0), row(time.Time{}, "o", "", 5, 5, 0, 0, 1, 1)}},
+		"by key": {imagegen.UsageQuery{From: day(0), To: day(1), By: []imagegen.UsageGroup{imagegen.UsageByKey}},
+			[]imagegen.Usage{
+				row(time.Time{}, "", "", 2, 0, 2, 2, 1, 0), row(time.Time{}, "", "key_1", 19, 9, 10, 5, 3, 1),
+				row(time.Time{}, "", "key_2", 4, 0, 0, 0, 1, 0)}},
+		"in all": {imagegen.UsageQuery{From: day(0), To: day(1)},
+			[]imagegen.Usage{row(time.Time{}, "", "", 25, 9, 12, 7, 5, 1)}},
 		"before":     {imagegen.UsageQuery{From: day(-2), To: day(-1), By: all}, []imagegen.Usage{}},
 		"afterwards": {imagegen.UsageQuery{From: day(2), To: day(3)}, []imagegen.Usage{}},
 	} {
@@ -130,21 +139,24 @@ func testUsage(b *creditAdmin) {
 	}
 
 	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{
-		alice: {row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0), row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0),
-			row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1)},
+		alice: {row(day(0), "m", "", 2, 0, 2, 2, 1, 0), row(day(0), "m", "key_1", 6, 2, 4, 2, 1, 0),
+			row(day(0), "m", "key_2", 4, 0, 0, 0, 1, 0), row(day(0), "o", "key_1", 5, 5, 0, 0, 1, 1)},
 		bob: {row(day(0), "m", "key_3", 9, 0, 0, 0, 1, 0)},
 	}, eachUsage(b, day(-1), day(0))), "")
-	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{alice: {row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}}, eachUsage(b, day(1).Add(time.Hour), day(2))), "")
+	b.is.Equal(diff(map[imagegen.UserID][]imagegen.Usage{alice: {row(day(1), "m", "key_1", 8, 2, 6, 3, 1, 0)}},
+		eachUsage(b, day(1).Add(time.Hour), day(2))), "")
 	b.is.Equal(len(eachUsage(b, day(2), day(9))), 0)
 	ended, end := context.WithCancel(ctx)
 	end()
-	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { b.t.Error("nobody waits for it") })
+	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) {
+		b.t.Error("the context has ended")
+	})
 	b.is.True(errors.Is(err, context.Canceled))
 	ended, end = context.WithCancel(ctx)
-	told := 0
-	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { told++; end() })
+	yielded := 0
+	err = b.EachUsage(ended, day(0), day(2), func(imagegen.UserID, imagegen.Usage) { yielded++; end() })
 	b.is.True(errors.Is(err, context.Canceled))
-	b.is.Equal(told, 1) // and nobody waits for the rest
+	b.is.Equal(yielded, 1) // and not the rest
 
 	for _, c := range []struct {
 		user imagegen.UserID
@@ -152,9 +164,9 @@ func testUsage(b *creditAdmin) {
 		want imagegen.KeyUse
 	}{
 		{alice, "key_1", imagegen.KeyUse{Credits: 10, Monthly: 10}},
-		{alice, "key_2", imagegen.KeyUse{Credits: 4, Monthly: 4, AtOnce: 1}},
+		{alice, "key_2", imagegen.KeyUse{Credits: 4, Monthly: 4, Concurrent: 1}},
 		{alice, "key_3", imagegen.KeyUse{}}, // bob's
-		{bob, "key_3", imagegen.KeyUse{Credits: 9, Monthly: 9, AtOnce: 1}},
+		{bob, "key_3", imagegen.KeyUse{Credits: 9, Monthly: 9, Concurrent: 1}},
 		{alice, "key", imagegen.KeyUse{}},
 	} {
 		got, err := b.KeyUse(ctx, c.user, c.key)
@@ -168,11 +180,13 @@ func testUsage(b *creditAdmin) {
 	usageIsJournals(b.t, b.CreditAdmin, alice, bob)
 }
 
-// eachUsage is what the ledger tells of the usage of all users, in order.
+// eachUsage is the usage of all users that the ledger lists, in order.
 func eachUsage(b *creditAdmin, from, to time.Time) map[imagegen.UserID][]imagegen.Usage {
 	b.t.Helper()
 	rows := make(map[imagegen.UserID][]imagegen.Usage)
-	b.is.NoErr(b.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) { rows[u] = append(rows[u], row) }))
+	b.is.NoErr(b.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) {
+		rows[u] = append(rows[u], row)
+	}))
 	for u := range rows {
 		slices.SortFunc(rows[u], func(a, o imagegen.Usage) int {
 			return cmp.Or(a.Day.Compare(o.Day), cmp.Compare(a.Model, o.Model), cmp.Compare(a.Key, o.Key))
@@ -181,11 +195,12 @@ func eachUsage(b *creditAdmin, from, to time.Time) map[imagegen.UserID][]imagege
 	return rows
 }
 
-// What a charge is booked under can be kept.
+// A charge is kept whatever model and key it is booked under.
 func testUnfitBills(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10})
 	long := fmt.Sprintf("%0256d", 0)
-	for _, c := range []imagegen.Charge{{Model: "a\x00b"}, {Key: "a\x00b"}, {Model: long}, {Key: imagegen.KeyID(long)}, {N: -1}} {
+	for _, c := range []imagegen.Charge{{Model: "a\x00b"}, {Key: "a\x00b"}, {Model: long}, {Key: imagegen.KeyID(long)},
+		{N: -1}} {
 		c.ID, c.User, c.Credits = "c", alice, 1
 		err := b.Charge(b.t.Context(), c)
 		b.is.True(errors.Is(err, imagegen.ErrInvalidRequest) && imagegen.Definite(err))

@@ -87,9 +87,10 @@ func testUserNames(s *store) {
 func testKeys(s *store) {
 	ctx := s.t.Context()
 	keyNo := func(n int, u imagegen.UserID) imagegen.Key {
-		return imagegen.Key{ID: imagegen.KeyID(fmt.Sprintf("key_%04d", n)), User: u, Name: "laptop", Prefix: "img_live_abc",
-			Hash: [32]byte{byte(n), 31: 1}, CreatedAt: epoch.Add(time.Duration(n) * time.Second), ExpiresAt: epoch.Add(time.Hour),
-			Limits: imagegen.KeyLimits{Credits: imagegen.Credits(n), AtOnce: n}}
+		return imagegen.Key{ID: imagegen.KeyID(fmt.Sprintf("key_%04d", n)), User: u, Name: "laptop",
+			Prefix: "img_live_abc", Hash: [32]byte{byte(n), 31: 1},
+			CreatedAt: epoch.Add(time.Duration(n) * time.Second), ExpiresAt: epoch.Add(time.Hour),
+			Limits: imagegen.KeyLimits{Credits: imagegen.Credits(n), Concurrent: n}}
 	}
 	first, second, theirs := keyNo(1, alice), keyNo(2, alice), keyNo(3, bob)
 	for _, k := range []imagegen.Key{second, theirs, first, first} { // repeating is success
@@ -111,7 +112,8 @@ func testKeys(s *store) {
 	is(carol)
 	is("ali")
 
-	for _, l := range []imagegen.KeyLimits{{Credits: 1, Daily: 2, Monthly: imagegen.MaxCredits, AtOnce: 4}, {}, {AtOnce: 1}} {
+	for _, l := range []imagegen.KeyLimits{{Credits: 1, Daily: 2, Monthly: imagegen.MaxCredits, Concurrent: 4}, {},
+		{Concurrent: 1}} {
 		first.Limits = l
 		for range 2 {
 			got, err := s.SetKeyLimits(ctx, first.ID, l)
@@ -120,12 +122,14 @@ func testKeys(s *store) {
 		}
 		is(alice, first, second)
 	}
-	for _, l := range []imagegen.KeyLimits{{Credits: -1}, {Daily: -1}, {Monthly: imagegen.MaxCredits + 1}, {AtOnce: -1}, {AtOnce: imagegen.MaxAtOnce + 1}} {
+	for _, l := range []imagegen.KeyLimits{{Credits: -1}, {Daily: -1}, {Monthly: imagegen.MaxCredits + 1},
+		{Concurrent: -1}, {Concurrent: imagegen.MaxKeyConcurrent + 1}} {
 		_, err := s.SetKeyLimits(ctx, first.ID, l)
 		s.is.True(errors.Is(err, imagegen.ErrInvalidRequest) && imagegen.Definite(err))
-		s.is.True(errors.Is(s.CreateKey(ctx, imagegen.Key{ID: "key_0008", User: alice, Hash: [32]byte{8}, Limits: l}), imagegen.ErrInvalidRequest))
+		s.is.True(errors.Is(s.CreateKey(ctx, imagegen.Key{ID: "key_0008", User: alice, Hash: [32]byte{8}, Limits: l}),
+			imagegen.ErrInvalidRequest))
 	}
-	_, err := s.SetKeyLimits(ctx, "key_0009", imagegen.KeyLimits{AtOnce: 1})
+	_, err := s.SetKeyLimits(ctx, "key_0009", imagegen.KeyLimits{Concurrent: 1})
 	s.is.True(errors.Is(err, imagegen.ErrNotFound))
 	is(alice, first, second)
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
@@ -31,8 +32,8 @@ type Snapshot interface {
 }
 
 // Copy copies the data of one moment into an empty storage. It only reads from the source, and blocks nobody there.
-// ErrNotEmpty, ErrMoved: the target is not empty, or takes part in a move; nothing was written. After any other error the
-// copy cannot be continued: the target cannot be used and must be emptied.
+// ErrNotEmpty, ErrMoved: the target is not empty, or takes part in a move; nothing was written. After any other error
+// the copy cannot be continued: the target cannot be used and must be emptied.
 //
 // If an image no longer exists, its generation was normally erased after the moment. Copy then puts the generation into
 // imagegen.StateErasing, so that the erasure is finished when the copy is opened; its credits and charges are those of
@@ -40,7 +41,7 @@ type Snapshot interface {
 // refunded.
 func Copy(ctx context.Context, from Moment, to End) error {
 	target := side{End: to}
-	if err := target.read(ctx); err != nil {
+	if err := target.readMark(ctx); err != nil {
 		return err
 	}
 	if target.mark.State != Ordinary {
@@ -50,25 +51,29 @@ func Copy(ctx context.Context, from Moment, to End) error {
 		return err
 	}
 	mark := Mark{State: Arriving, Move: rand.Text(), Other: from.Name, Since: time.Now().UTC()}
-	if err := target.set(ctx, mark); err != nil {
+	if err := target.setMark(ctx, mark); err != nil {
 		return err
 	}
-	c := &copyOfMoment{Moment: from, copier: copier{from: files{from.Images, from.Spool}, to: files{to.Images, to.Spool}}}
+	c := &copyOfMoment{Moment: from, copier: copier{from: files{from.Images, from.Spool},
+		to: files{to.Images, to.Spool}}}
 	c.missing = c.erasedSince
 	if err := c.references(ctx); err != nil {
 		return err
 	}
-	for p := range pages(ctx, from, Place{}, c.images) {
-		if p.err != nil {
-			return p.err
+	for rows, err := range pages(ctx, from, Place{}) {
+		if err == nil {
+			err = c.images(ctx, rows)
 		}
-		mark.At = p.rows[len(p.rows)-1].Place
-		if err := to.Take(ctx, p.rows, target.mark, mark); err != nil {
+		if err != nil {
+			return err
+		}
+		mark.At = rows[len(rows)-1].Place
+		if err := to.Take(ctx, rows, target.mark, mark); err != nil {
 			return err
 		}
 		target.mark = mark
 	}
-	return target.set(ctx, Mark{})
+	return target.setMark(ctx, Mark{})
 }
 
 // copyOfMoment is a copy under way.
@@ -80,50 +85,37 @@ type copyOfMoment struct {
 	erased map[imagegen.GenerationID]bool // the generations of the page at hand that were erased since the moment
 }
 
-// references copies the reference images of work that waits. They come before everything else, since they are removed as
-// soon as the work is done.
+// references copies the reference images of work that waits. They come before everything else, since they are removed
+// as soon as the work is done.
 func (c *copyOfMoment) references(ctx context.Context) error {
 	rows, err := c.Waiting(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := filesOf(rows)
+	references, err := filesOf(rows, rules.References)
 	if err != nil {
 		return err
 	}
-	_, references := split(all)
 	return c.copy(ctx, references)
 }
 
 // images copies the images of a page, and then changes those rows whose images are gone, see erase.
-func (c *copyOfMoment) images(ctx context.Context, rows []Row) ([]file, error) {
-	all, err := filesOf(rows)
+func (c *copyOfMoment) images(ctx context.Context, rows []Row) error {
+	images, err := filesOf(rows, rules.Images)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	images, _ := split(all)
 	c.erased = make(map[imagegen.GenerationID]bool)
 	if err := c.copy(ctx, images); err != nil {
-		return nil, err
+		return err
 	}
-	return images, c.erase(rows)
-}
-
-func split(all []file) (images, references []file) {
-	for _, f := range all {
-		if f.upload == "" {
-			images = append(images, f)
-		} else {
-			references = append(references, f)
-		}
-	}
-	return images, references
+	return c.erase(rows)
 }
 
 // erasedSince is called when an image is missing, and notes that its generation was erased after the moment.
 // imagegen.ErrNotFound: it was not, so the source has lost the image.
-func (c *copyOfMoment) erasedSince(ctx context.Context, f file) error {
-	r, err := c.Now(ctx, f.key.Generation)
+func (c *copyOfMoment) erasedSince(ctx context.Context, f rules.File) error {
+	r, err := c.Now(ctx, f.Key.Generation)
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
 		return err
 	}
@@ -132,7 +124,7 @@ func (c *copyOfMoment) erasedSince(ctx context.Context, f file) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.erased[f.key.Generation] = true
+	c.erased[f.Key.Generation] = true
 	return nil
 }
 
@@ -146,7 +138,7 @@ func (c *copyOfMoment) erase(rows []Row) error {
 		}
 		r, err := tables.DecodeRow(row.Value)
 		if err == nil {
-			r.Record, _, err = r.Apply(r.Attempt, imagegen.Erase{})
+			r.Record, _, err = r.Apply(r.Attempt, imagegen.EraseChange{})
 		}
 		if err != nil {
 			return fmt.Errorf("transfer: generation %s was erased meanwhile; begin again: %w", row.Key, err)

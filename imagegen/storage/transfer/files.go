@@ -14,25 +14,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// file is an image that a record names, or a reference image that an attempt to come needs.
-type file struct {
-	key    imagegen.ImageKey    // of a reference image only the generation
-	upload imagegen.ReferenceID // "": it is an image
-	size   int64                // in bytes
-	hash   [sha256.Size]byte
-}
-
-// String names the file for an operator.
-func (f file) String() string {
-	if f.upload != "" {
-		return fmt.Sprintf("reference image %s of generation %s", f.upload, f.key.Generation)
-	}
-	return fmt.Sprintf("image %s of generation %s", f.key.Image, f.key.Generation)
-}
-
-// filesOf lists the files that the generations among some rows name: the images, unless they are being erased, and the
-// reference images, if an attempt is to come. Thumbnails are not among them; they are made anew when they are looked at.
-func filesOf(rows []Row) (all []file, err error) {
+// filesOf lists the files that the generations among some rows name, of the kinds that the functions return.
+func filesOf(rows []Row, kinds ...func(imagegen.Record) []rules.File) (all []rules.File, err error) {
 	for _, row := range rows {
 		if row.Bucket != Generations {
 			continue
@@ -41,15 +24,8 @@ func filesOf(rows []Row) (all []file, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("transfer: generation %q cannot be read: %w", row.Key, err)
 		}
-		if r.State != imagegen.StateErasing {
-			for _, i := range r.Images {
-				all = append(all, file{key: r.ImageKey(i), size: i.Size, hash: i.SHA256})
-			}
-		}
-		if rules.Waits(r.Record) {
-			for _, f := range r.References {
-				all = append(all, file{key: imagegen.ImageKey{Generation: r.ID}, upload: f.ID, size: f.Size, hash: f.SHA256})
-			}
+		for _, named := range kinds {
+			all = append(all, named(r.Record)...)
 		}
 	}
 	return all, nil
@@ -70,15 +46,15 @@ type copier struct {
 	from, to files
 	// missing is called about an image that is not there, and returns nil if that is in order; it must be safe for
 	// concurrent use. nil: a missing image is an error.
-	missing func(context.Context, file) error
+	missing func(context.Context, rules.File) error
 }
 
-// copy copies files, several at once, and returns the first error, at which it begins no other file. Its goroutines have
-// ended when it returns.
-func (c copier) copy(ctx context.Context, all []file) error {
+// copy copies files, several at once, and returns the first error, at which it begins no other file. Its goroutines
+// have ended when it returns.
+func (c copier) copy(ctx context.Context, all []rules.File) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	next := make(chan file)
+	next := make(chan rules.File)
 	var workers sync.WaitGroup
 	for range min(atOnce, len(all)) {
 		workers.Go(func() {
@@ -100,11 +76,11 @@ func (c copier) copy(ctx context.Context, all []file) error {
 	return context.Cause(ctx)
 }
 
-func (c copier) file(ctx context.Context, f file) error {
-	if f.upload != "" {
+func (c copier) file(ctx context.Context, f rules.File) error {
+	if f.Upload != "" {
 		return c.reference(ctx, f)
 	}
-	r, err := c.from.Images.OpenImage(ctx, f.key)
+	r, err := c.from.Images.OpenImage(ctx, f.Key)
 	if errors.Is(err, imagegen.ErrNotFound) && c.missing != nil {
 		return c.missing(ctx, f)
 	}
@@ -112,13 +88,13 @@ func (c copier) file(ctx context.Context, f file) error {
 		return err
 	}
 	defer r.Close()
-	return c.to.Images.PutImage(ctx, f.key, f.checked(r))
+	return c.to.Images.PutImage(ctx, f.Key, verify(f, r))
 }
 
 // reference copies a reference image and keeps it. One that is missing is passed over, since another Spool may have it;
 // if none has, the attempt fails and is refunded.
-func (c copier) reference(ctx context.Context, f file) error {
-	r, err := c.from.Spool.Open(ctx, f.upload)
+func (c copier) reference(ctx context.Context, f rules.File) error {
+	r, err := c.from.Spool.Open(ctx, f.Upload)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return nil
 	}
@@ -126,31 +102,31 @@ func (c copier) reference(ctx context.Context, f file) error {
 		return err
 	}
 	defer r.Close()
-	if err := c.to.Spool.Stage(ctx, f.upload, f.checked(r)); err != nil {
+	if err := c.to.Spool.Stage(ctx, f.Upload, verify(f, r)); err != nil {
 		return err
 	}
-	return c.to.Spool.Keep(ctx, f.upload)
+	return c.to.Spool.Keep(ctx, f.Upload)
 }
 
 var errOther = errors.New("its bytes do not match its record; erase the generation, or restore a backup, and begin again")
 
-// checked returns a reader of r that ends with errOther, and not with io.EOF, unless it has read what the record tells
-// of. So whoever stores what it yields leaves nothing behind of a file that is damaged.
-func (f file) checked(r io.Reader) io.Reader { return &checked{f, r, sha256.New(), 0} }
-
+// checked reads a file, and ends with errOther, and not with io.EOF, unless it has read what the record says. So a
+// store that stores what it yields keeps nothing of a file that is damaged.
 type checked struct {
-	file
+	rules.File
 	from io.Reader
 	sum  hash.Hash
 	n    int64
 }
+
+func verify(f rules.File, r io.Reader) io.Reader { return &checked{f, r, sha256.New(), 0} }
 
 // Read implements [io.Reader].
 func (c *checked) Read(p []byte) (n int, err error) {
 	n, err = c.from.Read(p)
 	c.n += int64(n)
 	c.sum.Write(p[:n])
-	if err == io.EOF && (c.n != c.size || [sha256.Size]byte(c.sum.Sum(nil)) != c.hash) {
+	if err == io.EOF && (c.n != c.Size || [sha256.Size]byte(c.sum.Sum(nil)) != c.SHA256) {
 		err = errOther
 	}
 	return n, err

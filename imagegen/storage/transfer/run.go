@@ -5,9 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer/internal/pagesize"
 )
 
@@ -39,13 +39,13 @@ var (
 	ErrUnsound = errors.New("transfer: nothing was moved for good")
 )
 
-// Run moves everything from one storage into another, which must be empty; or continues a move between these two that was
-// interrupted. It calls tell with the progress, from its own goroutine; tell may be nil.
+// Run moves everything from one storage into another, which must be empty; or continues a move between these two that
+// was interrupted. It calls tell with the progress, from its own goroutine; tell may be nil.
 //
 // Run first marks both ends; from then on they can be used only for this move. Then it audits the source, copies
-// everything, compares both ends row by row, and audits the target with every image. Only then does it mark the source as
-// moved for good, and after that remove the target's mark. In this order both can never be in use at the same time, and
-// after an interruption at any point Run can be repeated.
+// everything, compares both ends row by row, and audits the target with every image. Only then does it mark the source
+// as moved for good, and after that remove the target's mark. In this order both can never be in use at the same time,
+// and after an interruption at any point Run can be repeated.
 //
 // ErrMoved: the source was moved elsewhere, or takes part in another move. ErrNotEmpty: the target is not empty.
 // ErrUnsound: an audit found a violation, or the ends differ; nothing was moved for good. If it was the audit of the
@@ -56,7 +56,7 @@ func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 	if m.tell == nil {
 		m.tell = func(Progress) {}
 	}
-	copied, err := m.begin(ctx)
+	copied, err := m.markEnds(ctx)
 	if err != nil {
 		return err
 	}
@@ -66,16 +66,16 @@ func Run(ctx context.Context, from, to End, tell func(Progress)) error {
 				return err
 			}
 		}
-		if err := m.from.set(ctx, m.mark(Left)); err != nil {
+		if err := m.from.setMark(ctx, m.mark(Left)); err != nil {
 			return err
 		}
 	}
-	return m.to.set(ctx, Mark{})
+	return m.to.setMark(ctx, Mark{})
 }
 
 // GiveUp gives up a move that has not ended, and returns its source, from, to ordinary use. The target must then be
-// emptied. After an error nothing has changed. ErrMoved: the move has ended, or from is the target of a move. It is also
-// an error if from is not being moved.
+// emptied. After an error nothing has changed. ErrMoved: the move has ended, or from is the target of a move. It is
+// also an error if from is not being moved.
 func GiveUp(ctx context.Context, from End) error {
 	m, err := from.Mark(ctx)
 	switch {
@@ -103,7 +103,7 @@ type side struct {
 	mark Mark
 }
 
-func (s *side) read(ctx context.Context) (err error) {
+func (s *side) readMark(ctx context.Context) (err error) {
 	s.mark, err = s.Mark(ctx)
 	return err
 }
@@ -117,8 +117,8 @@ func (s *side) empty(ctx context.Context) error {
 	return err
 }
 
-// set replaces the mark. ErrRaced: another process has changed it since.
-func (s *side) set(ctx context.Context, m Mark) error {
+// setMark replaces the mark. ErrRaced: another process has changed it since.
+func (s *side) setMark(ctx context.Context, m Mark) error {
 	if err := s.SetMark(ctx, s.mark, m); err != nil {
 		return err
 	}
@@ -135,16 +135,16 @@ func (m *move) mark(s State) Mark {
 	return Mark{State: s, Move: m.id, Other: other, Since: time.Now().UTC(), At: m.at}
 }
 
-// begin marks both ends and audits the source, or finds where a move of both was broken off. copied: the source is
+// markEnds marks both ends and audits the source, or finds where a move of both was broken off. copied: the source is
 // marked as moved for good, and all that is left to do is to take the target's mark away.
 //
-// The marks of a move belong together if they have one identifier. Without a row at the target, nobody knows whether the
-// audit of the source had ended, so it is done again.
-func (m *move) begin(ctx context.Context) (copied bool, err error) {
-	if err := m.from.read(ctx); err != nil {
+// The marks of a move belong together if they have one identifier. Without a row at the target, nobody knows whether
+// the audit of the source had ended, so it is done again.
+func (m *move) markEnds(ctx context.Context) (copied bool, err error) {
+	if err := m.from.readMark(ctx); err != nil {
 		return false, err
 	}
-	if err := m.to.read(ctx); err != nil {
+	if err := m.to.readMark(ctx); err != nil {
 		return false, err
 	}
 	source, target := m.from.mark, m.to.mark
@@ -163,8 +163,8 @@ func (m *move) begin(ctx context.Context) (copied bool, err error) {
 	return false, m.anew(ctx)
 }
 
-// anew marks both ends of a move that begins, and audits the source. The target is marked first: if that is as far as it
-// comes, the source is in ordinary use, and a target that is arriving without a row can be marked once more.
+// anew marks both ends of a move that begins, and audits the source. The target is marked first: if that is as far as
+// it comes, the source is in ordinary use, and a target that is arriving without a row can be marked once more.
 func (m *move) anew(ctx context.Context) error {
 	if s := m.to.mark.State; s != Ordinary && (s != Arriving || m.at.Bucket != "") {
 		return fmt.Errorf("%w: %s holds a part of another move; name an empty one", ErrNotEmpty, m.to.Name)
@@ -173,10 +173,10 @@ func (m *move) anew(ctx context.Context) error {
 		return err
 	}
 	m.id = rand.Text()
-	if err := m.to.set(ctx, m.mark(Arriving)); err != nil {
+	if err := m.to.setMark(ctx, m.mark(Arriving)); err != nil {
 		return err
 	}
-	if err := m.from.set(ctx, m.mark(Leaving)); err != nil {
+	if err := m.from.setMark(ctx, m.mark(Leaving)); err != nil {
 		return err
 	}
 	return m.audit(ctx)
@@ -188,7 +188,7 @@ func (m *move) audit(ctx context.Context) error {
 	m.step(auditing)
 	err := clean(ctx, m.from.End)
 	if errors.Is(err, ErrUnsound) {
-		return errors.Join(err, m.from.set(ctx, Mark{}))
+		return errors.Join(err, m.from.setMark(ctx, Mark{}))
 	}
 	return err
 }
@@ -198,29 +198,29 @@ func (m *move) step(s Step) {
 	m.tell(m.progress)
 }
 
-// copy copies rows and files, from m.at on. The target takes a page, and its mark with it, while the files of the next
-// are copied. So the files of a page are always there before its rows, as everywhere a record names only what is
-// stored.
+// copy copies rows and files, from m.at on. The target takes a page, and its mark with it, once it has the files of the
+// page: as everywhere, a record names only what is stored.
 func (m *move) copy(ctx context.Context) error {
 	m.step(copying)
 	c := copier{from: files{m.from.Images, m.from.Spool}, to: files{m.to.Images, m.to.Spool}}
-	for p := range pages(ctx, m.from, m.at, func(ctx context.Context, rows []Row) ([]file, error) {
-		all, err := filesOf(rows)
+	for rows, err := range pages(ctx, m.from, m.at) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return all, c.copy(ctx, all)
-	}) {
-		if p.err != nil {
-			return p.err
+		all, err := filesOf(rows, rules.Images, rules.References)
+		if err != nil {
+			return err
 		}
-		m.at = p.rows[len(p.rows)-1].Place
+		if err := c.copy(ctx, all); err != nil {
+			return err
+		}
+		m.at = rows[len(rows)-1].Place
 		mark := m.mark(Arriving)
-		if err := m.to.Take(ctx, p.rows, m.to.mark, mark); err != nil {
+		if err := m.to.Take(ctx, rows, m.to.mark, mark); err != nil {
 			return err
 		}
 		m.to.mark = mark
-		m.progress.Rows, m.progress.Files = m.progress.Rows+len(p.rows), m.progress.Files+len(p.files)
+		m.progress.Rows, m.progress.Files = m.progress.Rows+len(rows), m.progress.Files+len(all)
 		m.tell(m.progress)
 	}
 	return nil
@@ -231,13 +231,12 @@ func (m *move) compare(ctx context.Context) error {
 	m.progress.Rows = 0
 	m.step(comparing)
 	for at := (Place{}); ; {
-		var here []Row
-		var wrong error
-		var reading sync.WaitGroup
-		reading.Go(func() { here, wrong = m.to.Rows(ctx, at, pagesize.Rows) })
 		there, err := m.from.Rows(ctx, at, pagesize.Rows)
-		reading.Wait()
-		if err := errors.Join(err, wrong); err != nil {
+		if err != nil {
+			return err
+		}
+		here, err := m.to.Rows(ctx, at, pagesize.Rows)
+		if err != nil {
 			return err
 		}
 		if err := m.differ(there, here); err != nil || len(there) == 0 {
@@ -257,7 +256,8 @@ func (m *move) differ(there, here []Row) error {
 		case i < len(there) && (i == len(here) || there[i].compare(here[i].Place) < 0):
 			return fmt.Errorf("%w: %s lacks %q in %s", ErrUnsound, m.to.Name, there[i].Key, there[i].Bucket)
 		case i == len(there) || there[i].compare(here[i].Place) > 0:
-			return fmt.Errorf("%w: %s has %q in %s, which %s lacks", ErrUnsound, m.to.Name, here[i].Key, here[i].Bucket, m.from.Name)
+			return fmt.Errorf("%w: %s has %q in %s, which %s lacks", ErrUnsound, m.to.Name, here[i].Key, here[i].Bucket,
+				m.from.Name)
 		case string(there[i].Value) != string(here[i].Value):
 			return fmt.Errorf("%w: %q in %s is not the same in %s", ErrUnsound, here[i].Key, here[i].Bucket, m.to.Name)
 		}
@@ -277,5 +277,6 @@ func clean(ctx context.Context, e End) error {
 	if err != nil || report.Clean() {
 		return err
 	}
-	return fmt.Errorf("%w: the audit of %s found %d violations; the first: %w", ErrUnsound, e.Name, len(report.Violations)+report.More, report.Violations[0])
+	return fmt.Errorf("%w: the audit of %s found %d violations; the first: %w", ErrUnsound, e.Name,
+		len(report.Violations)+report.More, report.Violations[0])
 }

@@ -57,14 +57,15 @@ const (
 	Clock       = string(ledgerkv.ClockIn)
 )
 
-// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (the indexes of generations, and
-// all of the ledger except its journal and clock), or concern one storage alone (its format and its mark).
+// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (the indexes of generations,
+// and all of the ledger except its journal and clock), or concern one storage alone (its format and its mark) or are
+// not worth it (what package tables forgets by itself).
 func Moves(bucket string) bool {
 	switch bucket {
 	case Generations, Journal, Clock:
 		return true
 	}
-	for _, of := range []string{Generations, "ledger", "storage"} {
+	for _, of := range []string{Generations, "ledger", "marks", "storage"} {
 		if bucket == of || strings.HasPrefix(bucket, of+".") {
 			return false
 		}
@@ -79,8 +80,8 @@ type Reader interface {
 	Rows(ctx context.Context, after Place, n int) ([]Row, error)
 }
 
-// Database is the database of one end of a move. Nobody else writes to it during the move. Its methods return only after
-// their writes are durable.
+// Database is the database of one end of a move. Nobody else writes to it during the move. Its methods return only
+// after their writes are durable.
 type Database interface {
 	Reader
 	// Audit checks the rows, see [imagegen.Inspector].
@@ -116,9 +117,9 @@ const (
 	Arriving State = "arriving" // another storage is being moved into it
 )
 
-// Mark is kept in a storage while it takes part in a move, and stays in the source for good after the move. The zero Mark
-// is that of a storage in ordinary use. A process that changes a mark passes the mark that it expects (SetMark), so if two
-// processes run the same move, one of them fails with ErrRaced.
+// Mark is kept in a storage while it takes part in a move, and stays in the source for good after the move. The zero
+// Mark is that of a storage in ordinary use. A process that changes a mark passes the mark that it expects (SetMark),
+// so if two processes run the same move, one of them fails with ErrRaced.
 type Mark struct {
 	State State
 	Move  string    // identifies the move; the same at both ends
@@ -135,15 +136,17 @@ var (
 	ErrRaced = errors.New("transfer: another process goes on with this move, or has given it up; nothing was done")
 )
 
-// Refusal returns nil if a storage with this mark may be used, else an ErrMoved that tells an operator what to do. name is
-// the name of the storage.
+// Refusal returns nil if a storage with this mark may be used, else an ErrMoved that tells an operator what to do. name
+// is the name of the storage.
 func (m Mark) Refusal(name string) error {
 	why := ""
 	switch m.State {
 	case Ordinary:
 		return nil
 	case Left:
-		why = fmt.Sprintf("everything in %s was moved to %s on %s; use that, and remove this once you have a backup of it", name, m.Other, m.Since.Format(time.DateTime))
+		why = fmt.Sprintf(
+			"everything in %s was moved to %s on %s; use that, and remove this once you have a backup of it", name,
+			m.Other, m.Since.Format(time.DateTime))
 	case Leaving:
 		why = fmt.Sprintf("%s is being moved to %s; run the same imagegend move again to go on, or imagegend move --give-up to use this as before", name, m.Other)
 	default:
@@ -152,9 +155,9 @@ func (m Mark) Refusal(name string) error {
 	return fmt.Errorf("%w: %s", ErrMoved, why)
 }
 
-// CheckCurrent returns ErrRaced unless m equals the mark that is stored, of which stored is the encoded form. A Database calls
-// it in the transaction that replaces the mark. It compares the encoded forms, since a stored time has lost its zone and
-// its monotonic reading.
+// CheckCurrent returns ErrRaced unless m equals the mark that is stored, of which stored is the encoded form. A
+// Database calls it in the transaction that replaces the mark. It compares the encoded forms, since a stored time has
+// lost its zone and its monotonic reading.
 func (m Mark) CheckCurrent(stored []byte) error {
 	there, err := DecodeMark(stored)
 	if err == nil && !bytes.Equal(there.Encode(), m.Encode()) {

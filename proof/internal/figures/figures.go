@@ -2,7 +2,9 @@
 //
 // Three variables of the environment govern every proof: PROOF_TIMES multiplies the number of runs,
 // and PROOF_SEED is the first seed. proof/run sets both for the long form. PROOF_RUNS is the number
-// itself, so that PROOF_RUNS=1 looks at one seed alone; no share of outcomes is asserted then.
+// itself, so that PROOF_RUNS=1 looks at one seed alone. Without PROOF_TIMES a proof has its short
+// form, a fifth of the runs, which everybody can wait for; .ci/run sets it to 1. In the short form,
+// and with PROOF_RUNS, no share of outcomes is asserted.
 package figures
 
 import (
@@ -17,8 +19,22 @@ import (
 	"testing"
 )
 
+// Short reports whether proofs have their short form.
+func Short() bool { return os.Getenv("PROOF_TIMES") == "" }
+
+// Stride is how far apart the steps are that a proof of every step tries: 1, or 5 in the short form.
+func Stride() int {
+	if Short() {
+		return 5
+	}
+	return 1
+}
+
 // Runs is how often a proof runs: n times PROOF_TIMES, or PROOF_RUNS.
-func Runs(n int) int { return int(number("PROOF_RUNS", int64(n)*max(1, number("PROOF_TIMES", 1)))) }
+func Runs(n int) int {
+	times := int(max(1, number("PROOF_TIMES", 1)))
+	return int(number("PROOF_RUNS", int64(max(1, n*times/Stride()))))
+}
 
 // Seed is the first seed of a proof: PROOF_SEED, or 1. The others follow it.
 func Seed() uint64 { return uint64(number("PROOF_SEED", 1)) }
@@ -30,7 +46,7 @@ func number(name string, unset int64) int64 {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		panic(fmt.Sprintf("%s=%q is no number", name, s))
+		panic(fmt.Sprintf("%s=%q is not a number", name, s))
 	}
 	return n
 }
@@ -62,7 +78,7 @@ func (f *Figures) Get(kind string) int {
 // random test that hardly ever meets a kind proves nothing of it.
 func (f *Figures) Require(tb testing.TB, share float64, kinds ...string) {
 	tb.Helper()
-	if os.Getenv("PROOF_RUNS") != "" {
+	if os.Getenv("PROOF_RUNS") != "" || Short() {
 		return
 	}
 	all := 0

@@ -51,7 +51,8 @@ func (a Account) charge(e imagegen.Entry, fact Fact) {
 func (a Account) settle(e imagegen.Entry, fact Fact) {
 	c, made := a.Charges[e.Charge]
 	fact(made && !c.Closed, "%s was settled, and is not open", e.Charge)
-	fact(e.Credits+e.Used == c.Credits, "%s: %d came back and %d were used of %d", e.Charge, e.Credits, e.Used, c.Credits)
+	fact(e.Credits+e.Used == c.Credits, "%s: %d came back and %d were used of %d", e.Charge, e.Credits, e.Used,
+		c.Credits)
 	c.Closed, c.Used = true, e.Used
 	a.Charges[e.Charge] = c
 }

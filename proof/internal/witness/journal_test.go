@@ -44,7 +44,8 @@ func TestReadJournal(t *testing.T) {
 			if c.wrong == 0 {
 				is.Equal(a.Balance, imagegen.Credits(0))
 				is.Equal(a.Expired, imagegen.Credits(7))
-				is.Equal(a.Charges["gen_1"], witness.Charge{Charge: imagegen.Charge{ID: "gen_1", Credits: 4}, Closed: true, Used: 3})
+				is.Equal(a.Charges["gen_1"], witness.Charge{Charge: imagegen.Charge{ID: "gen_1", Credits: 4},
+					Closed: true, Used: 3})
 			}
 		})
 	}

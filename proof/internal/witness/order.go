@@ -20,7 +20,7 @@ const (
 	Poor      Kind = "402"
 	Busy      Kind = "503"
 	Refused   Kind = "refused" // for another reason
-	Unknown   Kind = "unknown" // what came of it
+	Unknown   Kind = "unknown" // whether it was done
 )
 
 // KindOf sorts the answer to a Generate.
@@ -42,16 +42,16 @@ func KindOf(async bool, err error) Kind {
 	return Refused
 }
 
-// Order is a request, however often it is sent, and all that its caller was told of it.
+// Order is a request, however often it is sent, and all answers to its caller.
 type Order struct {
 	User   imagegen.UserID
 	Prompt string // no other order's
 
 	ID      imagegen.GenerationID           // "": nothing was promised
-	End     *imagegen.Generation            // nil: nobody was told
-	Failed  bool                            // it was told to have failed
+	End     *imagegen.Generation            // nil: no answer said so
+	Failed  bool                            // an answer said that it failed
 	Sums    map[imagegen.ImageID]([32]byte) // of images that were read
-	Doubt   bool                            // an answer did not come, or did not say what came of it
+	Doubt   bool                            // an answer did not come, or did not say the outcome
 	Erasure Erasure
 }
 
@@ -64,8 +64,8 @@ const (
 	Erased           // confirmed
 )
 
-// Hear takes an answer: who is told nothing, or that the outcome is unknown, is in doubt. g is what is
-// told of the generation, the zero one if nothing is.
+// Hear takes an answer. Without one, or if the outcome is unknown, the caller is in doubt. g is the
+// generation in the answer, the zero one if it has none.
 func (o *Order) Hear(k Kind, g imagegen.Generation, fact Fact) {
 	o.Doubt = o.Doubt || k == Unknown
 	o.Failed = o.Failed || k == Failed
@@ -75,20 +75,21 @@ func (o *Order) Hear(k Kind, g imagegen.Generation, fact Fact) {
 	}
 	if g.Status.Terminal() {
 		price := g.CreditsRequested / imagegen.Credits(g.N)
-		fact(g.Credits == price*imagegen.Credits(len(g.Images)) && len(g.Images) <= g.N && (g.Failure == nil) == (len(g.Images) > 0) && !g.CompletedAt.IsZero(),
+		fact(g.Credits == price*imagegen.Credits(len(g.Images)) && len(g.Images) <= g.N &&
+			(g.Failure == nil) == (len(g.Images) > 0) && !g.CompletedAt.IsZero(),
 			"it ended as %+v", g)
 		o.hearEnd(g, fact)
 	}
 }
 
-// hearEnd takes the end of an order, which is the same whoever tells it.
+// hearEnd takes the end of an order, which is the same in all answers.
 func (o *Order) hearEnd(g imagegen.Generation, fact Fact) {
 	g = bare(g)
 	if o.End == nil {
 		o.End = &g
 	}
 	if !reflect.DeepEqual(*o.End, g) { // cmp takes its time
-		fact(false, "its end has changed (-told before +now): %s", cmp.Diff(*o.End, g))
+		fact(false, "its end has changed (-before +now): %s", cmp.Diff(*o.End, g))
 	}
 }
 
@@ -139,34 +140,34 @@ func (o *Order) compare(records []imagegen.Record, fact Fact) {
 }
 
 func (o *Order) compareOne(r imagegen.Record, fact Fact) {
-	fact(o.ID != "" || o.Doubt, "%s was accepted, and nobody was told", r.ID)
+	fact(o.ID != "" || o.Doubt, "%s was accepted, and no answer said so", r.ID)
 	fact(o.ID == "" || o.ID == r.ID, "it is there as %s", r.ID)
 	erased := r.State == imagegen.StateErasing || r.State == imagegen.StateErased
 	fact(!erased || o.Erasure != Standing, "it is %s, which nobody asked for", r.State)
-	fact(o.Erasure != Erased || r.State == imagegen.StateErased, "it was told to be erased, and is %s", r.State)
+	fact(o.Erasure != Erased || r.State == imagegen.StateErased, "it was answered as erased, and is %s", r.State)
 	if erased {
 		return
 	}
-	fact(!o.Failed || r.State == imagegen.StateFailed, "it was told to have failed, and is %s", r.State)
-	fact(o.End == nil || r.Terminal(), "it was told to have ended, and is %s", r.State)
+	fact(!o.Failed || r.State == imagegen.StateFailed, "it was answered as failed, and is %s", r.State)
+	fact(o.End == nil || r.Terminal(), "it was answered as ended, and is %s", r.State)
 	if o.End != nil && r.Terminal() {
 		o.hearEnd(r.Generation(), fact)
 	}
 	for _, i := range r.Images {
-		sum, told := o.Sums[i.ID]
-		fact(!told || sum == i.SHA256, "image %s has changed", i.ID)
+		sum, known := o.Sums[i.ID]
+		fact(!known || sum == i.SHA256, "image %s has changed", i.ID)
 	}
 }
 
-// Grant is what an operator was told of a lot that has a reference of its own.
+// Grant is what an operator knows of a lot that has a reference of its own.
 type Grant struct {
 	User    imagegen.UserID
 	Ref     string
 	Credits imagegen.Credits
-	Told    Kind // Succeeded, Refused, or Unknown
+	Answer  Kind // Succeeded, Refused, or Unknown
 }
 
-// compare says that it was granted once if that was told, and not if it was refused.
+// compare says that it was granted once if the answer said so, and not if it was refused.
 func (g Grant) compare(entries []imagegen.Entry, fact Fact) {
 	n := 0
 	for _, e := range entries {
@@ -176,6 +177,6 @@ func (g Grant) compare(entries []imagegen.Entry, fact Fact) {
 		}
 	}
 	fact(n <= 1, "%q was granted %d times", g.Ref, n)
-	fact(n == 1 || g.Told != Succeeded, "%q was granted, and is not there", g.Ref)
-	fact(n == 0 || g.Told != Refused, "%q was refused, and is there", g.Ref)
+	fact(n == 1 || g.Answer != Succeeded, "%q was granted, and is not there", g.Ref)
+	fact(n == 0 || g.Answer != Refused, "%q was refused, and is there", g.Ref)
 }

@@ -1,8 +1,8 @@
-// Package witness keeps what the callers of a service were told, and holds what is there in the end
+// Package witness keeps the answers to the callers of a service, and holds what is there in the end
 // against it.
 //
 // A proof makes an [Order] of each request and a [Grant] of each lot, has them hear what callers are
-// told, as often as they ask, and hands all of them to [Service.Compare] at the end. What it has to
+// answered, as often as they ask, and hands all of them to [Service.Compare] at the end. What it has to
 // say beyond that (of moments, of excuses, of what a crash may cost) stays with the proof.
 package witness
 
@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Fact is told of each thing that has to be so; the format says what is the case otherwise.
+// Fact is called with each thing that has to be so; the format says what is the case otherwise.
 type Fact func(ok bool, format string, args ...any)
 
 // Books is what is read of a ledger.
@@ -36,7 +36,7 @@ type Service struct {
 	Settled bool // nothing is under way
 }
 
-// Compare says whether everything that was told is so, nothing is there that was denied, and store,
+// Compare says whether everything that was answered is so, nothing is there that was denied, and store,
 // ledger and images fit each other. It returns all generations.
 func (s Service) Compare(ctx context.Context, orders iter.Seq[*Order], grants []Grant, fact Fact) []imagegen.Record {
 	records := s.Records(ctx, fact)
@@ -127,8 +127,10 @@ func (s Service) account(ctx context.Context, u imagegen.UserID, records []image
 		fact(err == nil, "%v", err)
 		delete(a.Charges, r.Charge().ID)
 	}
-	for id, c := range a.Charges { // undone before anybody was told, of which a store that commits with its ledger has no need
-		fact(!s.Joint && (c.Closed || !s.Settled) && c.Used == 0, "%s is no generation's: %d credits, closed: %t, spent: %d", id, c.Credits, c.Closed, c.Used)
+	// undone before anybody got an answer; a store that commits with its ledger needs no such undoing
+	for id, c := range a.Charges {
+		fact(!s.Joint && (c.Closed || !s.Settled) && c.Used == 0,
+			"%s belongs to no generation: %d credits, closed: %t, spent: %d", id, c.Credits, c.Closed, c.Used)
 	}
 	for _, g := range grants {
 		if g.User == u {

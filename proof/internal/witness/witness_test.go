@@ -9,28 +9,38 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
-// What was told is compared, and each lie is found out.
+// A shelf keeps what the images and the spool of a storage can do.
+func TestShelfForwards(t *testing.T) {
+	storagetest.Forwards(t, new(witness.Shelf), new(storage.DB))
+}
+
+// Answers are compared, and each lie is found out.
 func TestCompare(t *testing.T) {
 	is := is.New(t)
 	e := imagegentest.Start(t)
-	grant := witness.Grant{User: imagegentest.Alice, Ref: "pay-1", Credits: 5, Told: witness.Succeeded}
+	grant := witness.Grant{User: imagegentest.Alice, Ref: "pay-1", Credits: 5, Answer: witness.Succeeded}
 	_, err := e.DB.Grant(t.Context(), imagegen.Grant{User: grant.User, Ref: grant.Ref, Credits: grant.Credits})
 	is.NoErr(err)
-	made, err := e.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model, Prompt: "a fox"})
+	made, err := e.As(imagegentest.Alice).Generate(t.Context(), imagegen.GenerateRequest{Model: imagegentest.Model,
+		Prompt: "a fox"})
 	is.NoErr(err)
-	left := witness.Service{Store: e.DB, Books: e.DB, Images: e.DB, Users: []imagegen.UserID{imagegentest.Alice}, Joint: true, Settled: true}
+	left := witness.Service{Store: e.DB, Books: e.DB, Images: e.DB, Users: []imagegen.UserID{imagegentest.Alice},
+		Joint: true, Settled: true}
 	image := made.Images[0].ID
 	for name, c := range map[string]struct {
 		tell  func(o *witness.Order, g *witness.Grant)
 		found bool
 	}{
-		"the truth":               {func(*witness.Order, *witness.Grant) {}, false},
-		"another order":           {func(o *witness.Order, _ *witness.Grant) { o.ID = "gen_2" }, true},
-		"nobody was told":         {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End = "", nil }, true},
-		"an answer was lost":      {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End, o.Doubt = "", nil, true }, false},
+		"the truth":      {func(*witness.Order, *witness.Grant) {}, false},
+		"another order":  {func(o *witness.Order, _ *witness.Grant) { o.ID = "gen_2" }, true},
+		"no answer came": {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End = "", nil }, true},
+		"an answer was lost": {func(o *witness.Order, _ *witness.Grant) { o.ID, o.End, o.Doubt = "", nil, true },
+			false},
 		"it is gone":              {func(o *witness.Order, _ *witness.Grant) { o.User = imagegentest.Bob }, true},
 		"it failed":               {func(o *witness.Order, _ *witness.Grant) { o.Failed = true }, true},
 		"another end":             {func(o *witness.Order, _ *witness.Grant) { o.End.Credits++ }, true},
@@ -39,7 +49,7 @@ func TestCompare(t *testing.T) {
 		"an erasure in doubt":     {func(o *witness.Order, _ *witness.Grant) { o.Erasure = witness.Erasing }, false},
 		"a grant of more credits": {func(_ *witness.Order, g *witness.Grant) { g.Credits++ }, true},
 		"a grant that is gone":    {func(_ *witness.Order, g *witness.Grant) { g.Ref = "pay-2" }, true},
-		"a grant that is refused": {func(_ *witness.Order, g *witness.Grant) { g.Told = witness.Refused }, true},
+		"a grant that is refused": {func(_ *witness.Order, g *witness.Grant) { g.Answer = witness.Refused }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -55,7 +65,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// What one caller was told contradicts nothing that another was.
+// The answer to one caller contradicts no answer to another.
 func TestHear(t *testing.T) {
 	is := is.New(t)
 	fact, wrong := counter()

@@ -11,9 +11,9 @@ const transport = first === "--"
 const client = new Client({ name: "imagegend-clients", version: "1" });
 await client.connect(transport);
 const { tools } = await client.listTools();
-let told = 0;
+let steps = 0;
 const made = await client.callTool({ name: "generate_image", arguments: { prompt: "[fake:delay=1s] a fox", size: "64x48" } },
-  undefined, { onprogress: () => { told++; } });
+  undefined, { onprogress: () => { steps++; } });
 const balance = first === "--" ? undefined : await client.callTool({ name: "get_balance", arguments: {} });
-console.log(JSON.stringify({ tools: tools.map((t) => t.name), told, made, balance }));
+console.log(JSON.stringify({ tools: tools.map((t) => t.name), steps, made, balance }));
 await client.close();

@@ -1,4 +1,4 @@
-// Does with OpenAI's client what the first argument behind address and key says, and writes what came of it as JSON.
+// Does with OpenAI's client what the first argument behind address and key says, and writes the result as JSON.
 import OpenAI, { toFile } from "openai";
 
 const [baseURL, apiKey, what, ...files] = process.argv.slice(2);

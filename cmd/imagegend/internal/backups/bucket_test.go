@@ -105,8 +105,7 @@ func inBucket(store backups.Store, name string) string {
 	return where + "/" + name + "?" + query
 }
 
-// What lies in a bucket in the end can be restored; what is older than those that are kept is gone, and what is no
-// archive is not.
+// The archives in a bucket can be restored; those beyond the number to keep are removed, and other objects stay.
 func TestArchivesInABucket(t *testing.T) {
 	is := is.New(t)
 	store, err := backups.Open(t.Context(), s3test.Start(t).Address())
@@ -122,7 +121,8 @@ func TestArchivesInABucket(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	made := 0
-	o := backups.Options{Dir: t.TempDir(), Store: store, Every: time.Millisecond, Keep: 2, Log: slog.New(slog.DiscardHandler)}
+	o := backups.Options{Dir: t.TempDir(), Store: store, Every: time.Millisecond, Keep: 2,
+		Log: slog.New(slog.DiscardHandler)}
 	o.Write = func(ctx context.Context, w io.Writer) error {
 		if made == 4 {
 			cancel()
@@ -143,7 +143,8 @@ func TestArchivesInABucket(t *testing.T) {
 
 	next, err := backups.New(t.Context(), o)
 	is.NoErr(err)
-	is.Equal(next.State(), backups.State{Dir: store.String(), Every: time.Millisecond, Keep: 2, Archives: 2, Last: all[1]})
+	is.Equal(next.State(), backups.State{Dir: store.String(), Every: time.Millisecond, Keep: 2, Archives: 2,
+		Last: all[1]})
 	is.NoErr(next.Close())
 	for _, a := range all {
 		f, err := backups.OpenArchive(t.Context(), inBucket(store, a.Name))
@@ -158,7 +159,7 @@ func TestArchivesInABucket(t *testing.T) {
 	is.True(errors.Is(err, imagegen.ErrNotFound))
 	newest := inBucket(store, all[1].Name)
 	_, err = backups.OpenArchive(t.Context(), store.String())
-	is.True(err != nil && strings.HasSuffix(err.Error(), "is no archive; the newest archive there is "+newest))
+	is.True(err != nil && strings.HasSuffix(err.Error(), "is not an archive; the newest archive there is "+newest))
 	_, err = backups.OpenArchive(t.Context(), strings.Replace(store.String(), "s3://"+s3test.Bucket, "s3://nobody", 1))
 	is.True(err != nil && !strings.Contains(err.Error(), "newest"))
 	where, query, _ := strings.Cut(s3test.Start(t).Address(), "?")

@@ -27,7 +27,7 @@ func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
 		return Archive{}, err
 	}
 	defer os.Remove(f.Name()) // fails if Put has renamed it
-	size, err := s.fill(ctx, f)
+	size, err := s.writeAndVerify(ctx, f)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return Archive{}, err
 	}
@@ -41,7 +41,7 @@ func (s *Schedule) make(ctx context.Context, at time.Time) (Archive, error) {
 // prune removes the oldest archives beyond the number to keep, and what interrupted Puts have left. It runs only
 // after a success, so that failing backups never cost a good archive.
 func (s *Schedule) prune(ctx context.Context) error {
-	all, err := list(ctx, s.Store)
+	all, err := listArchives(ctx, s.Store)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (s *Schedule) prune(ctx context.Context) error {
 	return errors.Join(append(errs, s.look(ctx))...)
 }
 
-// fill writes an archive into a file and verifies it by reading the file again, not the stream.
-func (s *Schedule) fill(ctx context.Context, f *os.File) (size int64, err error) {
+// writeAndVerify writes an archive into a file and verifies it by reading the file again, not the stream.
+func (s *Schedule) writeAndVerify(ctx context.Context, f *os.File) (size int64, err error) {
 	if err := s.Write(ctx, &sparing{w: f, fits: s.fits}); err != nil {
 		return 0, err
 	}

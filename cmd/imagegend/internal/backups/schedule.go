@@ -67,7 +67,7 @@ const patience = 5 * time.Second
 
 // New locks the directory for backups and removes what a killed process has left in it; Close gives the lock up. An
 // error says what is wrong with the directory: everybody can change it, or another process has it. A Store that does
-// not answer is no error, since the service works without it: State shows it like a failed backup. ctx bounds only
+// not answer is not an error, since the service works without it: State shows it like a failed backup. ctx bounds only
 // this call.
 func New(ctx context.Context, o Options) (*Schedule, error) {
 	if o.Store == nil {
@@ -87,7 +87,8 @@ func New(ctx context.Context, o Options) (*Schedule, error) {
 	}
 	release, err := private.Lock(o.Dir)
 	if errors.Is(err, private.ErrLocked) {
-		return nil, fmt.Errorf("another process makes its backups in %s; name a directory of its own with --backup-to", o.Dir)
+		return nil, fmt.Errorf("another process makes its backups in %s; name a directory of its own with --backup-to",
+			o.Dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the directory for backups cannot be written: %w", err)
@@ -100,7 +101,7 @@ func New(ctx context.Context, o Options) (*Schedule, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := s.look(ctx); err != nil {
-		s.note(Archive{}, err)
+		s.noteOutcome(Archive{}, err)
 	}
 	return s, nil
 }
@@ -126,7 +127,7 @@ func (s *Schedule) State() State {
 // look sets the number of archives, and the newest one, to what the Store holds: somebody else may have removed some.
 // If the Store holds none but those of the future, Last is the zero Archive. After an error the State is as it was.
 func (s *Schedule) look(ctx context.Context) error {
-	all, err := list(ctx, s.Store)
+	all, err := listArchives(ctx, s.Store)
 	if err != nil {
 		return err
 	}
@@ -177,20 +178,21 @@ func (s *Schedule) once(ctx context.Context, at time.Time) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.note(made, err)
+	s.noteOutcome(made, err)
 	if err != nil {
 		s.Log.ErrorContext(ctx, "the backup failed", "to", s.Store.String(), "error", err)
 		return err
 	}
-	s.Log.InfoContext(ctx, "a backup was made and verified", "file", made.Name, "bytes", made.Size, "seconds", time.Since(at).Seconds())
+	s.Log.InfoContext(ctx, "a backup was made and verified", "file", made.Name, "bytes", made.Size, "seconds",
+		time.Since(at).Seconds())
 	if err := s.prune(ctx); err != nil {
 		s.Log.WarnContext(ctx, "old backups could not be removed", "from", s.Store.String(), "error", err)
 	}
 	return nil
 }
 
-// note records an outcome; a success clears an earlier failure.
-func (s *Schedule) note(made Archive, err error) {
+// noteOutcome records an outcome; a success clears an earlier failure.
+func (s *Schedule) noteOutcome(made Archive, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {

@@ -79,7 +79,8 @@ func roomy(string) (storage.Space, error) {
 }
 
 func options(dir string, s *service) backups.Options {
-	return backups.Options{Dir: dir, Every: 6 * time.Hour, Keep: 3, Write: s.write, Restore: whole, Space: roomy, Log: slog.New(slog.DiscardHandler)}
+	return backups.Options{Dir: dir, Every: 6 * time.Hour, Keep: 3, Write: s.write, Restore: whole, Space: roomy,
+		Log: slog.New(slog.DiscardHandler)}
 }
 
 // run has a schedule run for some time.
@@ -119,9 +120,11 @@ func TestEverySoOften(t *testing.T) {
 		state := run(t, options(dir, s), 26*time.Hour)
 		is.Equal(len(s.begun), 5) // at 0, 6, 12, 18 and 24 hours, of which the last ended
 		is.Equal(s.begun[4].Sub(started), 24*time.Hour)
-		is.Equal(names(t, dir), []string{"imagegend-20000101T120000.000Z.tar", "imagegend-20000101T180000.000Z.tar", "imagegend-20000102T000000.000Z.tar"})
+		is.Equal(names(t, dir), []string{"imagegend-20000101T120000.000Z.tar", "imagegend-20000101T180000.000Z.tar",
+			"imagegend-20000102T000000.000Z.tar"})
 		is.Equal(state.Archives, 3)
-		is.Equal(state.Last, backups.Archive{Name: "imagegend-20000102T000000.000Z.tar", At: s.begun[4].UTC(), Size: 10})
+		is.Equal(state.Last, backups.Archive{Name: "imagegend-20000102T000000.000Z.tar", At: s.begun[4].UTC(),
+			Size: 10})
 		is.Equal(state.Failure, "")
 
 		s.begun = nil // the next process goes on where this one ended, 2 h after the last
@@ -157,12 +160,14 @@ func TestArchivesOfTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		dir, s := t.TempDir(), &service{}
-		ahead := []string{"imagegend-20300101T120000.000Z.tar", "imagegend-20300101T180000.000Z.tar", "imagegend-20300102T000000.000Z.tar"}
+		ahead := []string{"imagegend-20300101T120000.000Z.tar", "imagegend-20300101T180000.000Z.tar",
+			"imagegend-20300102T000000.000Z.tar"}
 		for _, name := range ahead {
 			is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 		}
 		state := run(t, options(dir, s), 19*time.Hour)
-		made := []string{"imagegend-20000101T060000.000Z.tar", "imagegend-20000101T120000.000Z.tar", "imagegend-20000101T180000.000Z.tar"}
+		made := []string{"imagegend-20000101T060000.000Z.tar", "imagegend-20000101T120000.000Z.tar",
+			"imagegend-20000101T180000.000Z.tar"}
 		is.Equal(names(t, dir), append(made, ahead...))
 		is.Equal(state.Last.Name, made[2])
 		is.True(state.Trouble(state.Last.At, state.Last.At.Add(13*time.Hour)) != "")
@@ -209,7 +214,7 @@ func TestFailures(t *testing.T) {
 		cancel()
 		<-ended
 		is.Equal(len(names(t, dir)), 1) // what was under way is gone
-		warns("no room")                // and is no failure, nor a success
+		warns("no room")                // and is neither a failure nor a success
 		is.NoErr(s.Close())
 	})
 }
@@ -243,13 +248,15 @@ func TestOverdue(t *testing.T) {
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	never := backups.State{Every: time.Hour}
 	is.Equal(never.Trouble(began, began.Add(2*time.Hour)), "")
-	is.Equal(never.Trouble(began, began.Add(3*time.Hour)), "backups should be made every 1h0m0s, and no good one is known")
+	is.Equal(never.Trouble(began, began.Add(3*time.Hour)),
+		"backups should be made every 1h0m0s, and no good one is known")
 	old := backups.State{Every: time.Hour, Last: backups.Archive{At: began}}
-	is.Equal(old.Trouble(began.Add(time.Hour), began.Add(3*time.Hour)), "backups should be made every 1h0m0s, and the last good one is of 2026-01-01T00:00:00Z")
+	is.Equal(old.Trouble(began.Add(time.Hour), began.Add(3*time.Hour)),
+		"backups should be made every 1h0m0s, and the last good one is of 2026-01-01T00:00:00Z")
 	is.Equal(backups.State{}.Trouble(began, began.Add(1000*time.Hour)), "") // there are to be none
 }
 
-// What cannot be restored does not get the name of an archive.
+// A backup that cannot be restored does not get the name of an archive.
 func TestBrokenArchive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -311,7 +318,8 @@ func TestDirectoryIsOwn(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
 	is.NoErr(os.Mkdir(filepath.Join(dir, ".imagegend-1.scratch"), 0o700))
-	for _, name := range []string{".imagegend-1.partial", ".imagegend-1.scratch/imagegen.db", "imagegend-mine.tar", "letter.txt"} {
+	for _, name := range []string{".imagegend-1.partial", ".imagegend-1.scratch/imagegen.db", "imagegend-mine.tar",
+		"letter.txt"} {
 		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	s, err := backups.New(t.Context(), options(dir, &service{}))
@@ -327,7 +335,7 @@ func TestDirectoryIsOwn(t *testing.T) {
 	is.True(err != nil && strings.Contains(err.Error(), "everybody can change"))
 }
 
-// What lies there in the end can be restored, with all that was there.
+// The archives can be restored, with everything that was backed up.
 func TestArchivesAreBackups(t *testing.T) {
 	is := is.New(t)
 	db, err := storage.Open(t.TempDir(), nil)
@@ -336,7 +344,8 @@ func TestArchivesAreBackups(t *testing.T) {
 	_, err = db.Grant(t.Context(), imagegen.Grant{User: "usr_1", Credits: 7})
 	is.NoErr(err)
 	dir := t.TempDir()
-	s, err := backups.New(t.Context(), backups.Options{Dir: dir, Every: time.Hour, Keep: 1, Write: db.Backup, Log: slog.New(slog.DiscardHandler)})
+	s, err := backups.New(t.Context(), backups.Options{Dir: dir, Every: time.Hour, Keep: 1, Write: db.Backup,
+		Log: slog.New(slog.DiscardHandler)})
 	is.NoErr(err)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -362,14 +371,16 @@ func TestArchivesAreBackups(t *testing.T) {
 	is.NoErr(s.Close())
 }
 
-// Who restores and names the directory of the backups is told of the newest one.
+// A restore from the directory of the backups names the newest one in its error.
 func TestDirectoryIsNoArchive(t *testing.T) {
 	is, dir := is.New(t), t.TempDir()
 	_, err := backups.OpenArchive(t.Context(), dir)
 	is.True(err != nil && strings.Contains(err.Error(), "is a directory without backups"))
-	for _, name := range []string{"imagegend-20261123T060000.000Z.tar", "imagegend-20261122T060000.000Z.tar", "other.tar"} {
+	for _, name := range []string{"imagegend-20261123T060000.000Z.tar", "imagegend-20261122T060000.000Z.tar",
+		"other.tar"} {
 		is.NoErr(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	_, err = backups.OpenArchive(t.Context(), dir)
-	is.True(err != nil && strings.HasSuffix(err.Error(), "is no archive; the newest archive there is "+filepath.Join(dir, "imagegend-20261123T060000.000Z.tar")))
+	is.True(err != nil && strings.HasSuffix(err.Error(), "is not an archive; the newest archive there is "+
+		filepath.Join(dir, "imagegend-20261123T060000.000Z.tar")))
 }

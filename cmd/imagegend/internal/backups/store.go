@@ -57,8 +57,8 @@ func Open(ctx context.Context, address string) (Store, error) {
 }
 
 // OpenArchive opens an archive for reading: a file, or an object at s3://bucket/prefix/name?endpoint=…. The caller
-// closes it. A missing one is an fs.ErrNotExist or an imagegen.ErrNotFound. The error for the address of a Store names the
-// newest archive there: who has lost a machine may know no more than where its backups went.
+// closes it. A missing one is an fs.ErrNotExist or an imagegen.ErrNotFound. The error for the address of a Store names
+// the newest archive there: who has lost a machine may know no more than where its backups went.
 func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 	if InBucket(address) {
 		r, err := openObject(ctx, address)
@@ -68,7 +68,8 @@ func OpenArchive(ctx context.Context, address string) (io.ReadCloser, error) {
 		return r, err
 	}
 	if info, err := os.Stat(address); err == nil && info.IsDir() {
-		return nil, cmp.Or(newestIn(ctx, address), fmt.Errorf("%s is a directory without backups; name an archive", address))
+		return nil, cmp.Or(newestIn(ctx, address), fmt.Errorf("%s is a directory without backups; name an archive",
+			address))
 	}
 	return os.Open(address)
 }
@@ -87,11 +88,11 @@ func newestIn(ctx context.Context, address string) error {
 	if u, err := url.Parse(address); err == nil && InBucket(address) {
 		newest = u.JoinPath(all[len(all)-1].Name).String()
 	}
-	return fmt.Errorf("%s is no archive; the newest archive there is %s", address, newest)
+	return fmt.Errorf("%s is not an archive; the newest archive there is %s", address, newest)
 }
 
-// list lists the archives of a Store, with an error that names the Store.
-func list(ctx context.Context, s Store) ([]Archive, error) {
+// listArchives lists the archives of a Store, with an error that names the Store.
+func listArchives(ctx context.Context, s Store) ([]Archive, error) {
 	all, err := s.List(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the backups in %v cannot be listed: %w", s, err)

@@ -15,7 +15,7 @@ import (
 // Load reads the logo and checks --brand-name, --brand-logo and --brand-accent. Without any of them it returns the
 // zero Brand, which is the console's own. An error names the flag and says what to do.
 func Load(s config.Server) (console.Brand, error) {
-	logo, err := read(s.BrandLogo)
+	logo, err := readLogo(s.BrandLogo)
 	if err != nil {
 		return console.Brand{}, fmt.Errorf("the logo cannot be read; check --brand-logo: %w", err)
 	}
@@ -37,9 +37,9 @@ func Load(s config.Server) (console.Brand, error) {
 	return console.Brand{Name: s.BrandName, Logo: logo, Accent: s.BrandAccent}, nil
 }
 
-// read reads a file; nil if none is named. Of a file that is too large it reads one byte more than is allowed, so
+// readLogo reads a file; nil if none is named. Of a file that is too large it reads one byte more than is allowed, so
 // that Check refuses it.
-func read(file string) ([]byte, error) {
+func readLogo(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
 	}

@@ -4,6 +4,10 @@
 //	  - id: fake-1
 //	    provider: {type: fake}
 //	    credits: {1K: 1, 2K: 2, 4K: 4}    # of one image; a tier without a price is not on offer
+//	    prices:                           # under conditions: the first line that fits; optional
+//	      - {quality: high, account_type: PRO, references: 1, mask: true, credits: 9, reference_credits: 1}
+//	    reference_credits: 1              # added for each reference image; optional
+//	    cost: {image: 0.04}               # what the upstream charges; optional
 //	    max_effort: {4K: medium}          # caps the quality that is handed to the provider; optional
 //	    ratios: [auto, "1:1", "16:9"]     # narrow what the provider can do; optional
 //	    max_references: 16
@@ -17,7 +21,7 @@
 // files are relative to models.yaml.
 //
 // The file is strict: an unknown or repeated key, a value of another type, a second document, and a model that its
-// provider cannot serve are errors that name line, model and key.
+// provider cannot serve are errors that name line, model and key. All of them are reported together.
 //
 // The package has no list of keys. A block fills a struct: engine.Model, or the Config of a provider's package. The
 // fields are the keys (strict.go), their types say what a value may be (values.go), and kinds.go says which struct
@@ -36,7 +40,6 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // Options are what the program decides for all models, and the file cannot.
@@ -54,13 +57,13 @@ const Fake = "fake"
 func Default(o Options) []engine.Model {
 	return []engine.Model{{
 		ID:       "fake-1",
-		Provider: &provider.Fake{AllowCrash: o.AllowCrash},
+		Provider: o.fake(nil),
 		Credits:  map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 1, imagegen.Tier2K: 2, imagegen.Tier4K: 4},
 	}}
 }
 
 // Load reads the models of a file, and the files and environment variables that it names. It sends nothing, so an
-// upstream that is away is no error. Each call reads everything anew and makes new providers. For Fake it reads
+// upstream that is away is not an error. Each call reads everything anew and makes new providers. For Fake it reads
 // nothing.
 func Load(path string, o Options) ([]engine.Model, error) {
 	if path == Fake {
@@ -109,21 +112,20 @@ func (s source) models(text []byte) ([]engine.Model, error) {
 		return nil, errors.New("the file lists no model")
 	}
 	var list struct{ Models []listed }
-	if err := fill(root, s.keys(reflect.ValueOf(&list).Elem())); err != nil {
-		return nil, err
-	}
-	if list.Models == nil {
+	errs := []error{fillBlock(root, s.keys(reflect.ValueOf(&list).Elem()))}
+	if list.Models == nil && errs[0] == nil {
 		return nil, errAt(root, "the file lists no model")
 	}
 	var models []engine.Model
-	// From here on the structure is right, and only names can be wrong.
 	lines := map[string]int{}
 	for _, m := range list.Models {
 		if line, taken := lines[m.ID]; taken {
-			return nil, errAt(yamlfile.Lookup(m.at, "id"), "model %q stands at line %d already; give this one another id", m.ID, line)
+			errs = append(errs, errAt(yamlfile.Lookup(m.at, "id"),
+				"model %q stands at line %d already; give this one another id", m.ID, line))
+		} else if m.ID != "" {
+			lines[m.ID] = m.at.Line
 		}
-		lines[m.ID] = m.at.Line
 		models = append(models, m.Model)
 	}
-	return models, checkAliases(list.Models, lines)
+	return models, errors.Join(append(errs, checkAliases(list.Models, lines))...)
 }

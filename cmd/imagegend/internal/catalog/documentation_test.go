@@ -52,7 +52,8 @@ func TestDocumentedFiles(t *testing.T) {
 				is := is.New(t)
 				dir := t.TempDir()
 				is.NoErr(os.Mkdir(filepath.Join(dir, "keys"), 0o700))
-				for name, text := range map[string]string{"file.yaml": block, "sdxl.json": workflow[0], "keys/azure": "fake-key\n", "keys/bfl": "fake-key\n", "keys/vertex.json": serviceAccount} {
+				for name, text := range map[string]string{"file.yaml": block, "sdxl.json": workflow[0],
+					"keys/azure": "fake-key\n", "keys/bfl": "fake-key\n", "keys/vertex.json": serviceAccount} {
 					is.NoErr(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 				}
 				is.NoErr(loadBlock(filepath.Join(dir, "file.yaml"), strings.HasPrefix(block, "models:")))

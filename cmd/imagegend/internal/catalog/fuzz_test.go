@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
-// Whatever stands in models.yaml, it is refused with an error that names the file and shows no
-// secret, or its models have an id, a provider and prices that are valid.
+// Any models.yaml is refused with an error that names the file and shows no secret, or its models have a valid id,
+// provider and prices.
 func FuzzLoad(f *testing.F) {
 	const secret = "sk-canary"
 	db := memory.New(nil)

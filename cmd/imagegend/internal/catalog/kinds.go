@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -29,22 +30,22 @@ type kind struct {
 // kinds lists the types of providers. Each call of a function in it begins a new provider with an empty block.
 func (s source) kinds() map[string]func() kind {
 	return map[string]func() kind{
-		"bfl":       of(bfl.New),
-		"comfyui":   of(comfyui.New),
-		"fake":      of(s.fake),
-		"fal":       of(fal.New),
-		"gemini":    of(newGemini),
-		"http":      of(webapi.New),
-		"openai":    of(openai.New),
-		"replicate": of(replicate.New),
-		"router":    of(s.router),
-		"sdwebui":   of(sdwebui.New),
+		"bfl":       kindOf(bfl.New),
+		"comfyui":   kindOf(comfyui.New),
+		"fake":      kindOf(s.fake),
+		"fal":       kindOf(fal.New),
+		"gemini":    kindOf(newGemini),
+		"http":      kindOf(webapi.New),
+		"openai":    kindOf(openai.New),
+		"replicate": kindOf(replicate.New),
+		"router":    kindOf(s.router),
+		"sdwebui":   kindOf(sdwebui.New),
 	}
 }
 
-// of returns the kind of a constructor that takes a configuration. A router's constructor returns its upstreams too;
-// those of the others are derived from the block.
-func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
+// kindOf returns the kind of a constructor that takes a configuration. A router's constructor returns its upstreams
+// too; those of the others are derived from the block.
+func kindOf[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
 	return func() kind {
 		config := new(C)
 		return kind{reflect.ValueOf(config).Elem(), func() (provided, error) {
@@ -61,8 +62,27 @@ func of[C any, P imagegen.Provider](construct func(C) (P, error)) func() kind {
 // benchmark measures what surrounds the provider.
 type fakeBlock struct{ Image []byte }
 
-func (s source) fake(b fakeBlock) (*provider.Fake, error) {
-	return &provider.Fake{AllowCrash: s.AllowCrash, Image: b.Image}, nil
+func (s source) fake(b fakeBlock) (*provider.Fake, error) { return s.Options.fake(b.Image), nil }
+
+func (o Options) fake(image []byte) *provider.Fake {
+	f := &provider.Fake{Image: image}
+	if o.AllowCrash {
+		f.Crash = crash
+	}
+	return f
+}
+
+// crash ends the process so that no deferred call and no signal handler runs. It never returns: a signal may take a
+// moment to arrive, and no code after it may run meanwhile.
+func crash() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		os.Exit(137) // the status of a process that was killed
+	}
+	select {}
 }
 
 // newGemini makes a provider of the Gemini API, or of Vertex AI if there is a service account.
@@ -100,8 +120,9 @@ func (s source) router(b routerBlock) (provided, error) {
 		m := block.Member
 		m.Provider = block.Provider.Provider
 		if m.Provider == nil {
-			//lint:ignore ST1005 it begins with the name of a field, which explain replaces by the key
-			return provided{}, errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
+			return provided{},
+				//lint:ignore ST1005 it begins with the name of a field, which explain replaces by the key
+				errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
 		}
 		if m.Name == "" {
 			m.Name = m.Provider.Name()
@@ -115,7 +136,7 @@ func (s source) router(b routerBlock) (provided, error) {
 		}
 		b.Config.Members = append(b.Config.Members, m)
 	}
-	// The log is no key of the file, and comes from the daemon.
+	// The log is not a key of the file, and comes from the daemon.
 	b.Log = s.Log
 	p, err := router.New(b.Config)
 	return provided{p, upstreams}, err

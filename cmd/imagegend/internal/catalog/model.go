@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -23,54 +24,78 @@ func (s source) model(n *yaml.Node) (listed, error) {
 		engine.Model
 		Provider provided
 	}
-	err := fill(n, s.keys(reflect.ValueOf(&block).Elem()))
+	err := fillBlock(n, s.keys(reflect.ValueOf(&block).Elem()))
 	m := block.Model
 	m.Provider, m.Upstreams = block.Provider.Provider, block.Provider.upstreams
-	if err == nil {
-		err = checkModel(n, m)
+	if n.Kind == yaml.MappingNode {
+		err = errors.Join(err, needs(n), bounded(n, m), linesAlone(n))
 	}
-	if id := scalar(n, "id"); err != nil && id != "" {
-		err = fmt.Errorf("model %q: %w", id, err)
+	if err == nil {
+		err = suits(n, m.Provider.Capabilities())
+	}
+	if err == nil {
+		err = checkPrices(n, m)
+	}
+	if id := scalar(n, "id"); id != "" {
+		err = yamlfile.Within(fmt.Sprintf("model %q", id), err)
 	}
 	return listed{m, n}, err
 }
 
-// checkModel refuses what no single key shows: keys that are missing, and bounds above those of the service.
-func checkModel(n *yaml.Node, m engine.Model) error {
-	switch {
-	case m.ID == "":
-		return errAt(n, "a model needs an id")
-	case m.Provider == nil:
-		return errAt(n, "a model needs a provider, such as provider: {type: fake}")
-	case len(m.Credits) == 0:
-		return errAt(n, "a model needs prices, such as credits: {1K: 1, 2K: 2, 4K: 4}")
-	case m.MaxReferences != nil && *m.MaxReferences > imagegen.MaxReferences:
-		return tooMany(n, "max_references", imagegen.MaxReferences)
-	case m.MaxImages > imagegen.MaxImages:
-		return tooMany(n, "max_images", imagegen.MaxImages)
-	case m.MaxPrompt > imagegen.MaxPromptRunes:
-		return tooMany(n, "max_prompt", imagegen.MaxPromptRunes)
+// needs refuses a model that lacks a key.
+func needs(n *yaml.Node) error {
+	var errs []error
+	for _, need := range []struct{ key, words string }{
+		{"id", "an id"},
+		{"provider", "a provider, such as provider: {type: fake}"},
+		{"credits", "prices, such as credits: {1K: 1, 2K: 2, 4K: 4}"},
+	} {
+		priced := need.key == "credits" && yamlfile.Lookup(n, "prices") != nil
+		if value := yamlfile.Lookup(n, need.key); value == nil && !priced ||
+			value != nil && value.Kind == yaml.MappingNode && len(value.Content) == 0 && need.key == "credits" {
+			errs = append(errs, errAt(n, "a model needs %s", need.words))
+		}
 	}
-	return suits(n, m.Provider.Capabilities())
+	return errors.Join(errs...)
 }
 
-// tooMany refuses a bound above the one that the service has for every model.
-func tooMany(n *yaml.Node, key string, most int) error {
-	value := yamlfile.Lookup(n, key)
-	return errAt(value, "%s is %s; it can be up to %d", key, value.Value, most)
+// bounded refuses a bound above the one that the service has for every model.
+func bounded(n *yaml.Node, m engine.Model) error {
+	references := 0
+	if m.MaxReferences != nil {
+		references = *m.MaxReferences
+	}
+	var errs []error
+	for _, bound := range []struct {
+		key       string
+		got, most int
+	}{
+		{"max_references", references, imagegen.MaxReferences},
+		{"max_images", m.MaxImages, imagegen.MaxImages},
+		{"max_prompt", m.MaxPrompt, imagegen.MaxPromptRunes},
+	} {
+		if bound.got > bound.most {
+			errs = append(errs, errAt(yamlfile.Lookup(n, bound.key), "%s is %d; it can be up to %d", bound.key,
+				bound.got, bound.most))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // checkAliases refuses an alias that is the id or the alias of a model already. lines holds the line of each name,
 // and checkAliases adds the aliases to it.
 func checkAliases(models []listed, lines map[string]int) error {
+	var errs []error
 	for _, m := range models {
 		for i, alias := range m.Aliases {
 			at := yamlfile.Lookup(m.at, "aliases").Content[i]
 			if line, taken := lines[alias]; taken {
-				return fmt.Errorf("model %q: %w", m.ID, errAt(at, "aliases: %q names a model at line %d already; leave it out", alias, line))
+				errs = append(errs, fmt.Errorf("model %q: %w", m.ID,
+					errAt(at, "aliases: %q names a model at line %d already; leave it out", alias, line)))
+			} else if alias != "" {
+				lines[alias] = at.Line
 			}
-			lines[alias] = at.Line
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }

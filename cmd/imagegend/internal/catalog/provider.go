@@ -14,7 +14,8 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// provided is a provider with the upstreams that it asks, each as upstream describes it.
+// provided is a provider with the upstreams that it asks, each as upstream describes it. Only the Provider in it is
+// handed on, so it forwards no optional part.
 type provided struct {
 	imagegen.Provider
 	upstreams []string
@@ -28,15 +29,16 @@ func (s source) provider(n *yaml.Node) (provided, error) {
 	types := slices.Sorted(maps.Keys(kinds))
 	switch {
 	case name == "":
-		return provided{}, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}", strings.Join(types, ", "))
+		return provided{}, errAt(n, "provider needs a type, one of: %s; such as provider: {type: fake}",
+			strings.Join(types, ", "))
 	case !ok:
 		return provided{}, errAt(n, "unknown type of provider %q%s", name, nearest.HintOrAll(name, types))
 	}
 	k := begin()
 	known := s.keys(k.block)
-	// The type was read above; fill must accept it like any other key.
+	// The type was read above; fillBlock must accept it like any other key.
 	known["type"] = func(*yaml.Node) error { return nil }
-	if err := fill(n, known); err != nil {
+	if err := fillBlock(n, known); err != nil {
 		return provided{}, err
 	}
 	p, err := k.make()

@@ -88,10 +88,13 @@ complexity: low
 quality_names: {high: max}
 moderation: low
 image_hosts: ["*.example.com"]`, as[*openai.Provider], 3, 2},
-		{"openai with sizes", " {type: openai, private: true, base_url: 'http://127.0.0.1:1', sizes: [1024x1024, 1344x768], max_references: 0}", as[*openai.Provider], 0, 1},
+		{"openai with sizes",
+			" {type: openai, private: true, base_url: 'http://127.0.0.1:1', sizes: [1024x1024, 1344x768], max_references: 0}", as[*openai.Provider], 0, 1},
 		{"gemini", " {type: gemini, key_env: KEY}", as[*gemini.Provider], 14, 3},
-		{"gemini of one tier", " {type: gemini, key_env: KEY, name: g, model: x, tiers: [1K], max_references: 0}", as[*gemini.Provider], 0, 1},
-		{"gemini with sizes", " {type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: {1:1: 1024x1024}, max_references: 2}", as[*gemini.Provider], 2, 3},
+		{"gemini of one tier", " {type: gemini, key_env: KEY, name: g, model: x, tiers: [1K], max_references: 0}",
+			as[*gemini.Provider], 0, 1},
+		{"gemini with sizes",
+			" {type: gemini, private: true, base_url: 'http://127.0.0.1:1', sizes: {1:1: 1024x1024}, max_references: 2}", as[*gemini.Provider], 2, 3},
 		{"sdwebui", " {type: sdwebui}", as[*sdwebui.Provider], 1, 3},
 		{"sdwebui with everything", `
 type: sdwebui
@@ -142,7 +145,9 @@ max_per_call: 2
 max_prompt: 10
 poll_interval: 2s
 image_hosts: [replicate.delivery]`, as[*replicate.Provider], 8, 2},
-		{"replicate deployment", " {type: replicate, private: true, deployment: a/b, input: {p: '{{prompt}}'}, sizes: [1024x1024]}", as[*replicate.Provider], 0, 1},
+		{"replicate deployment",
+			" {type: replicate, private: true, deployment: a/b, input: {p: '{{prompt}}'}, sizes: [1024x1024]}",
+			as[*replicate.Provider], 0, 1},
 		{"fal", `
 type: fal
 key_env: KEY
@@ -157,7 +162,8 @@ max_per_call: 2
 max_prompt: 10
 poll_interval: 2s
 image_hosts: [fal.media]`, as[*fal.Provider], 8, 2},
-		{"fal with input", " {type: fal, private: true, model: a/b, input: {p: '{{prompt}}', t: '{{tier}}', f: '{{format}}'}, tier_names: {1K: low}, format_names: {webp: webp}, sizes: [1024x1024, 2048x2048]}", as[*fal.Provider], 0, 2},
+		{"fal with input",
+			" {type: fal, private: true, model: a/b, input: {p: '{{prompt}}', t: '{{tier}}', f: '{{format}}'}, tier_names: {1K: low}, format_names: {webp: webp}, sizes: [1024x1024, 2048x2048]}", as[*fal.Provider], 0, 2},
 		{"http", `
 type: http
 name: any
@@ -186,7 +192,8 @@ statuses: {403: refused, 503: rate_limited}
 imageless: invalid
 probe: /ping
 image_hosts: [example.com]`, as[*webapi.Provider], 5, 2},
-		{"http of one's own", " {type: http, private: true, base_url: 'http://127.0.0.1:1', path: /x, input: {p: '{{prompt}}'}, sizes: [1024x1024], images: [a]}", as[*webapi.Provider], 0, 1},
+		{"http of one's own",
+			" {type: http, private: true, base_url: 'http://127.0.0.1:1', path: /x, input: {p: '{{prompt}}'}, sizes: [1024x1024], images: [a]}", as[*webapi.Provider], 0, 1},
 		{"router", `
 type: router
 name: both
@@ -229,24 +236,36 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		name, block string
 		want        []string
 	}{
-		{"key in the file", " {type: openai, key: " + secret + "}", []string{":3:", "key: a secret has no place", "key_env: NAME", "key_file: PATH"}},
-		{"key by another name", "\ntype: gemini\napi_key: " + secret, []string{":5:", "api_key: a secret has no place", "key_env"}},
-		{"password in the file", " {type: sdwebui, user: u, password: " + secret + "}", []string{"password: a secret", "password_env", "password_file"}},
-		{"key in a member", " {type: router, members: [{provider: {type: bfl, key: " + secret + "}}]}", []string{":3:", "members: provider: key: a secret"}},
-		{"key for a name", " {type: openai, key_env: " + secret + "}", []string{":3:", "key_env", "name of an environment variable", "never the secret"}},
+		{"key in the file", " {type: openai, key: " + secret + "}", []string{":3:", "key: a secret has no place",
+			"key_env: NAME", "key_file: PATH"}},
+		{"key by another name", "\ntype: gemini\napi_key: " + secret, []string{":5:", "api_key: a secret has no place",
+			"key_env"}},
+		{"password in the file", " {type: sdwebui, user: u, password: " + secret + "}", []string{"password: a secret",
+			"password_env", "password_file"}},
+		{"key in a member", " {type: router, members: [{provider: {type: bfl, key: " + secret + "}}]}",
+			[]string{":3:", "members: provider: key: a secret"}},
+		{"key for a name", " {type: openai, key_env: " + secret + "}", []string{":3:", "key_env",
+			"name of an environment variable", "never the secret"}},
 		{"misspelt type", " {type: openia}", []string{`unknown type of provider "openia"; did you mean "openai"?`}},
-		{"no such type", " {type: midjourney}", []string{`unknown type of provider "midjourney"; there are: bfl, comfyui,`}},
+		{"no such type", " {type: midjourney}",
+			[]string{`unknown type of provider "midjourney"; there are: bfl, comfyui,`}},
 		{"no key", " {type: openai}", []string{":3:", "the option key_env or key_file is required"}},
-		{"no key for fal", " {type: fal, model: a/b, sizes: [1024x1024]}", []string{"the option key_env or key_file is required"}},
+		{"no key for fal", " {type: fal, model: a/b, sizes: [1024x1024]}",
+			[]string{"the option key_env or key_file is required"}},
 		{"variable not set", " {type: openai, key_env: OTHER_KEY}", []string{":3:", "key_env", "OTHER_KEY is not set"}},
 		{"two keys", " {type: openai, key_env: KEY, key_file: key}", []string{"key_env and key_file", "leave one"}},
-		{"key file is not there", " {type: openai, key_file: nowhere}", []string{":3:", "key_file", "cannot be read", "no such file"}},
-		{"key for a file", " {type: openai, key_file: " + secret + "}", []string{":3:", "key_file", "the path of a file", "never the secret"}},
+		{"key file is not there", " {type: openai, key_file: nowhere}", []string{":3:", "key_file", "cannot be read",
+			"no such file"}},
+		{"key for a file", " {type: openai, key_file: " + secret + "}", []string{":3:", "key_file",
+			"the path of a file", "never the secret"}},
 		{"key file is empty", " {type: openai, key_file: empty}", []string{"key_file", "empty"}},
-		{"field of the constructor", "\ntype: openai\nkey_env: KEY\nmax_per_call: 11", []string{":6:", "option max_per_call is 11", "from 1 to 10"}},
-		{"two fields", "\ntype: sdwebui\nuser: u", []string{":5:", "user and password_env or password_file belong together"}},
+		{"field of the constructor", "\ntype: openai\nkey_env: KEY\nmax_per_call: 11",
+			[]string{":6:", "option max_per_call is 11", "from 1 to 10"}},
+		{"two fields", "\ntype: sdwebui\nuser: u",
+			[]string{":5:", "user and password_env or password_file belong together"}},
 		{"unknown key", " {type: openai, modell: x}", []string{":3:", `"modell"`, `did you mean "model"`}},
-		{"key of another type", " {type: gemini, key_env: KEY, no_quality: true}", []string{`unknown key "no_quality"`}},
+		{"key of another type", " {type: gemini, key_env: KEY, no_quality: true}",
+			[]string{`unknown key "no_quality"`}},
 		{"http", " {type: openai, key_env: KEY, base_url: 'http://example.com'}", []string{"http", "private"}},
 		{"unknown tier", " {type: gemini, key_env: KEY, tiers: [1k]}", []string{"tiers", "1K, 2K", `"1k"`}},
 		{"family of sizes", " {type: gemini, key_env: KEY, sizes: gemini-4}", []string{"sizes", "names with values"}},
@@ -260,26 +279,45 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 		{"text for a number", " {type: sdwebui, guidance: '7'}", []string{"guidance", "number"}},
 		{"number of nothing", " {type: openai, key_env: KEY, max_per_call: 0}", []string{"max_per_call", "0"}},
 		{"duration without unit", " {type: bfl, key_env: KEY, poll_interval: 500}", []string{"poll_interval", "500ms"}},
-		{"tolerance", "\ntype: bfl\nkey_env: KEY\nsafety_tolerance: 7", []string{":6:", "option safety_tolerance is 7"}},
-		{"placeholder without quotes", " {type: fal, key_env: KEY, model: a/b, input: {prompt: {{prompt}}}}", []string{"input", "quotes"}},
-		{"unknown placeholder", " {type: replicate, key_env: KEY, model: a/b, input: {p: '{{prompt}}', q: '{{promt}}'}, sizes: [1024x1024]}", []string{"option input", "{{promt}}"}},
-		{"workflow is not there", " {type: comfyui, workflows: [nowhere.json]}", []string{"workflows", "nowhere.json", "no such file"}},
+		{"tolerance", "\ntype: bfl\nkey_env: KEY\nsafety_tolerance: 7",
+			[]string{":6:", "option safety_tolerance is 7"}},
+		{"placeholder without quotes", " {type: fal, key_env: KEY, model: a/b, input: {prompt: {{prompt}}}}",
+			[]string{"input", "quotes"}},
+		{"unknown placeholder",
+			" {type: replicate, key_env: KEY, model: a/b, input: {p: '{{prompt}}', q: '{{promt}}'}, sizes: [1024x1024]}", []string{"option input", "{{promt}}"}},
+		{"workflow is not there", " {type: comfyui, workflows: [nowhere.json]}", []string{"workflows", "nowhere.json",
+			"no such file"}},
 		{"broken workflow", " {type: comfyui, workflows: [w.json, broken.json]}", []string{":3:", "workflow 2", "{{"}},
 		{"no workflow", " {type: comfyui}", []string{"workflow is required"}},
-		{"class", "\ntype: http\nkey_env: KEY\nstatuses: {403: forbidden}", []string{":6:", "statuses", "unusable", `"forbidden"`}},
-		{"status", "\ntype: http\nkey_env: KEY\nstatuses: {no: refused}", []string{":6:", "statuses", "whole number", `"no"`}},
-		{"status of success", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], statuses: {200: refused}}", []string{"option statuses holds 200"}},
+		{"class", "\ntype: http\nkey_env: KEY\nstatuses: {403: forbidden}", []string{":6:", "statuses", "unusable",
+			`"forbidden"`}},
+		{"status", "\ntype: http\nkey_env: KEY\nstatuses: {no: refused}", []string{":6:", "statuses", "whole number",
+			`"no"`}},
+		{"status of success",
+			" {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], statuses: {200: refused}}",
+			[]string{"option statuses holds 200"}},
 		{"no path", " {type: http, key_env: KEY, base_url: 'https://a.b', images: [a]}", []string{"option path"}},
-		{"nowhere to look", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x}", []string{"option images is empty", "data[].b64_json"}},
-		{"a secret header", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], headers: {authorization: x}}", []string{"headers holds Authorization"}},
-		{"edits without references", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], edit_input: {p: '{{prompt}}'}}", []string{"edit_input is set", "max_references is 0"}},
-		{"edits that drop them", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], sizes: [1024x1024], max_references: 1, input: {p: '{{prompt}}'}, edit_input: {p: '{{prompt}}'}}", []string{"option edit_input", "{{reference}}"}},
-		{"name of a quality", " {type: openai, key_env: KEY, quality_names: {best: max}}", []string{"quality_names", `"best"`}},
-		{"compression", " {type: openai, key_env: KEY, output_compression: 101}", []string{"output_compression", "from 0 to 100"}},
+		{"nowhere to look", " {type: http, key_env: KEY, base_url: 'https://a.b', path: /x}",
+			[]string{"option images is empty", "data[].b64_json"}},
+		{"a secret header",
+			" {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], headers: {authorization: x}}",
+			[]string{"headers holds Authorization"}},
+		{"edits without references",
+			" {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], edit_input: {p: '{{prompt}}'}}",
+			[]string{"edit_input is set", "max_references is 0"}},
+		{"edits that drop them",
+			" {type: http, key_env: KEY, base_url: 'https://a.b', path: /x, images: [a], sizes: [1024x1024], max_references: 1, input: {p: '{{prompt}}'}, edit_input: {p: '{{prompt}}'}}",
+			[]string{"option edit_input", "{{reference}}"}},
+		{"name of a quality", " {type: openai, key_env: KEY, quality_names: {best: max}}", []string{"quality_names",
+			`"best"`}},
+		{"compression", " {type: openai, key_env: KEY, output_compression: 101}", []string{"output_compression",
+			"from 0 to 100"}},
 		{"member without provider", " {type: router, members: [{name: a}]}", []string{"members", "needs a provider"}},
-		{"members of one name", " {type: router, members: [{provider: {type: fake}}, {provider: {type: fake}}]}", []string{`"fake"`, "a name of its own"}},
+		{"members of one name", " {type: router, members: [{provider: {type: fake}}, {provider: {type: fake}}]}",
+			[]string{`"fake"`, "a name of its own"}},
 		{"no members", " {type: router}", []string{"members is empty"}},
-		{"negative weight", " {type: router, members: [{weight: -1, provider: {type: fake}}]}", []string{"weight", "from 0"}},
+		{"negative weight", " {type: router, members: [{weight: -1, provider: {type: fake}}]}",
+			[]string{"weight", "from 0"}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -313,12 +351,13 @@ func TestKeyFileThatOthersCanChange(t *testing.T) {
 		_, err := loadProvider(t, " {type: openai, key_file: "+path+"}")
 		is.Equal(err == nil, ok)
 		if !ok {
-			is.True(strings.Contains(err.Error(), "others can read or change") && strings.Contains(err.Error(), "chmod 600 "+path))
+			is.True(strings.Contains(err.Error(), "others can read or change") &&
+				strings.Contains(err.Error(), "chmod 600 "+path))
 		}
 	}
 }
 
-// Who names a local server without TLS is told the key that permits it.
+// The error about a local server without TLS names the key that permits it.
 func TestLocalUpstreamNeedsToBePrivate(t *testing.T) {
 	_, err := loadProvider(t, " {type: openai, key_env: KEY, base_url: 'http://127.0.0.1:1'}")
 	if err == nil || !strings.Contains(err.Error(), "private: true") {
@@ -326,11 +365,12 @@ func TestLocalUpstreamNeedsToBePrivate(t *testing.T) {
 	}
 }
 
-// Whatever stands at a key, it is taken or refused: each field that is a key can be read.
+// Every key takes or refuses any value: each field that is a key can be read.
 func TestEveryKeyTakesOrRefuses(t *testing.T) {
 	for kind, keys := range catalog.Keys() {
 		for _, key := range keys {
-			for _, value := range []string{"1", "-1", "1.5", "a", "true", "~", "[1]", "[a, {a: 1}]", "{1: 1}", "{a: {a: [1]}}"} {
+			for _, value := range []string{"1", "-1", "1.5", "a", "true", "~", "[1]", "[a, {a: 1}]", "{1: 1}",
+				"{a: {a: [1]}}"} {
 				_, err := loadProvider(t, " {type: "+kind+", "+key+": "+value+"}")
 				if err != nil && !strings.Contains(err.Error(), "models.yaml:3:") {
 					t.Errorf("%s of %s as %s: %v tells no place", key, kind, value, err)

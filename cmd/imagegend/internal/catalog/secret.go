@@ -12,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -52,16 +51,13 @@ func (s source) variable(name string) (string, error) {
 	return value, nil
 }
 
-// maxSecret bounds what is read of a secret's file, in bytes: far more than any secret has, a service account's JSON
-// included.
-const maxSecret = 64 << 10
-
 // secretFile reads a file that nobody else can read. A path that leads nowhere may be the secret itself, so no error
 // repeats it.
 func (s source) secretFile(path string) (string, error) {
-	text, err := private.ReadFile(s.path(path), maxSecret)
+	text, err := private.ReadFile(s.path(path))
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return "", fmt.Errorf("the file cannot be read: %w; the path of a file is wanted, never the secret itself", e.Err)
+		return "", fmt.Errorf("the file cannot be read: %w; the path of a file is wanted, never the secret itself",
+			e.Err)
 	}
 	if err != nil {
 		return "", err
@@ -73,18 +69,16 @@ func (s source) secretFile(path string) (string, error) {
 	return value, nil
 }
 
-// refuseLiterals refuses a secret that is written into the file, and says what to write instead. Without it the error
-// would only call the key unknown.
-func refuseLiterals(n *yaml.Node, known map[string]setter) error {
-	for key := range yamlfile.Pairs(n) {
-		if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {
-			continue
-		}
-		for _, name := range []string{"key", "password"} {
-			if known[name+"_env"] != nil {
-				return errAt(key, "%s: a secret has no place in this file; put it into an environment variable and write %s_env: NAME, or into a file and write %s_file: PATH",
-					key.Value, name, name)
-			}
+// refuseLiteral refuses a key with a secret that is written into the file, and says what to write instead. Without it
+// the error would only call the key unknown.
+func refuseLiteral(key *yaml.Node, known map[string]setter) error {
+	if !slices.Contains([]string{"key", "api_key", "apikey", "token", "secret", "password"}, key.Value) {
+		return nil
+	}
+	for _, name := range []string{"key", "password"} {
+		if known[name+"_env"] != nil {
+			return errAt(key,
+				"%s: a secret has no place in this file; put it into an environment variable and write %s_env: NAME, or into a file and write %s_file: PATH", key.Value, name, name)
 		}
 	}
 	return nil

@@ -13,9 +13,16 @@ import (
 // something that the provider cannot do offers nothing. In a file such a price is a mistake. Where Capabilities names
 // no tiers or ratios, they follow from its sizes, which only the engine looks at.
 func suits(model *yaml.Node, can imagegen.Capabilities) error {
-	for tier := range yamlfile.Pairs(yamlfile.Lookup(model, "credits")) {
-		if can.Tiers != nil && !slices.Contains(can.Tiers, imagegen.Tier(tier.Value)) {
-			return errAt(tier, "credits: the provider cannot do tier %s, only %v; leave its price out", tier.Value, can.Tiers)
+	offered := yamlfile.Lookup(model, "credits")
+	for _, amounts := range amountsOf(model) {
+		for tier := range yamlfile.Pairs(amounts) {
+			if offered != nil && offered.Kind == yaml.MappingNode && yamlfile.Lookup(offered, tier.Value) == nil {
+				return errAt(tier, "prices: tier %s is not on offer, since the model's credits do not have it", tier.Value)
+			}
+			if can.Tiers != nil && !slices.Contains(can.Tiers, imagegen.Tier(tier.Value)) {
+				return errAt(tier, "credits: the provider cannot do tier %s, only %v; leave its price out", tier.Value,
+					can.Tiers)
+			}
 		}
 	}
 	if ratios := yamlfile.Lookup(model, "ratios"); ratios != nil && can.Ratios != nil {
@@ -26,4 +33,18 @@ func suits(model *yaml.Node, can imagegen.Capabilities) error {
 		}
 	}
 	return nil
+}
+
+// amountsOf returns the credits of a model, and those of the lines of its prices.
+func amountsOf(model *yaml.Node) (all []*yaml.Node) {
+	blocks := []*yaml.Node{model}
+	if prices := yamlfile.Lookup(model, "prices"); prices != nil {
+		blocks = append(blocks, prices.Content...)
+	}
+	for _, b := range blocks {
+		if amounts := yamlfile.Lookup(b, "credits"); amounts != nil {
+			all = append(all, amounts)
+		}
+	}
+	return all
 }

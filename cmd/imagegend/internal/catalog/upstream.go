@@ -12,7 +12,8 @@ import (
 // accountKeys are the keys that tell accounts at one upstream apart. A secret counts by where it is, not by what it
 // is: it can be renewed in its place, and nothing derived from it is stored. The order is that of the text that
 // upstream returns, which is compared as a whole.
-var accountKeys = []string{"organization", "project", "location", "user", "key_env", "key_file", "service_account_env", "service_account_file"}
+var accountKeys = []string{"organization", "project", "location", "user", "key_env", "key_file", "service_account_env",
+	"service_account_file"}
 
 // upstream returns what tells the upstream of a provider's block from others: type, address and account, such as "bfl
 // base_url=https://api.eu.bfl.ai/v1 key_env=BFL_API_KEY". It is stored with each job at the upstream, so that only

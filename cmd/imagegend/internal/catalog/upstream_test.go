@@ -23,8 +23,10 @@ func TestUpstreams(t *testing.T) {
 		"bfl\n      key_file: keys/a":                                                                                    {"bfl key_file=keys/a"},
 		"openai\n      organization: o\n      project: p\n      key_env: A\n      base_url: https://x.test/v1?version=2": {"openai base_url=https://x.test/v1 organization=o project=p key_env=A"},
 		"sdwebui\n      user: u\n      password_env: A":                                                                  {"sdwebui user=u"},
-		router:                                 {"router member bfl: bfl key_env=A", "router member b: openai key_env=B"},
-		strings.Replace(router, "A}", "C}", 1): {"router member bfl: bfl key_env=C", "router member b: openai key_env=B"},
+		router: {"router member bfl: bfl key_env=A",
+			"router member b: openai key_env=B"},
+		strings.Replace(router, "A}", "C}", 1): {"router member bfl: bfl key_env=C",
+			"router member b: openai key_env=B"},
 	} {
 		t.Run(block, func(t *testing.T) {
 			is := is.New(t)
@@ -32,7 +34,8 @@ func TestUpstreams(t *testing.T) {
 			is.NoErr(os.Mkdir(filepath.Join(dir, "keys"), 0o700))
 			is.NoErr(os.WriteFile(filepath.Join(dir, "keys", "a"), []byte("secret"), 0o600))
 			path := filepath.Join(dir, "models.yaml")
-			is.NoErr(os.WriteFile(path, []byte("models:\n  - id: m\n    credits: {1K: 1}\n    provider:\n      type: "+block+"\n"), 0o600))
+			is.NoErr(os.WriteFile(path, []byte("models:\n  - id: m\n    credits: {1K: 1}\n    provider:\n      type: "+
+				block+"\n"), 0o600))
 			models, err := catalog.Load(path, catalog.Options{Getenv: func(string) string { return "secret" }})
 			is.NoErr(err)
 			is.Equal(cmp.Diff(want, models[0].Upstreams), "")

@@ -35,14 +35,18 @@ var vocabulary = map[reflect.Type]words{
 	reflect.TypeFor[imagegen.Ratio]():        wordsOf(imagegen.Ratios()),
 	reflect.TypeFor[imagegen.Tier]():         wordsOf(imagegen.Tiers()),
 	reflect.TypeFor[imagegen.Verification](): wordsOf(imagegen.Verifications()),
-	reflect.TypeFor[imagegen.Class](): {[]string{"unknown", "invalid", "refused", "rate_limited", "unavailable", "unusable"},
-		[]any{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassUnusable}},
-	reflect.TypeFor[webapi.Form]():     {[]string{"never", "edits", "always"}, []any{webapi.FormNever, webapi.FormEdits, webapi.FormAlways}},
+	reflect.TypeFor[imagegen.Metadata]():     wordsOf(imagegen.Metadatas()),
+	reflect.TypeFor[imagegen.Class](): {[]string{"unknown", "invalid", "refused", "rate_limited", "unavailable",
+		"unusable"},
+		[]any{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited,
+			imagegen.ClassUnavailable, imagegen.ClassUnusable}},
+	reflect.TypeFor[webapi.Form](): {[]string{"never", "edits", "always"}, []any{webapi.FormNever, webapi.FormEdits,
+		webapi.FormAlways}},
 	reflect.TypeFor[webapi.Encoding](): {[]string{"data_url", "base64"}, []any{webapi.DataURL, webapi.Base64}},
 }
 
-// read sets to to the value that n names.
-func (w words) read(n *yaml.Node, to reflect.Value) error {
+// readWord sets to to the value that n names.
+func (w words) readWord(n *yaml.Node, to reflect.Value) error {
 	i := slices.Index(w.names, n.Value)
 	if i < 0 {
 		return errAt(n, "one of %s is wanted; got %q", strings.Join(w.names, ", "), n.Value)
@@ -53,7 +57,7 @@ func (w words) read(n *yaml.Node, to reflect.Value) error {
 
 // readSpecial reads types whose Go kind does not say enough, such as a duration, which is an int64. done is false if
 // to points to no such type.
-func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
+func (s source) readSpecial(n *yaml.Node, to any, zero *int64) (done bool, err error) {
 	switch to := to.(type) {
 	case *time.Duration:
 		*to, err = time.ParseDuration(n.Value)
@@ -63,10 +67,30 @@ func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
 	case *imagegen.Size:
 		*to, err = imagegen.ParseSize(n.Value)
 		if err != nil || to.Auto() {
-			err = errAt(n, "a size is WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %q", imagegen.MinEdge, imagegen.MaxEdge, n.Value)
+			err = errAt(n, "a size is WIDTHxHEIGHT with edges from %d to %d, such as 1024x768; got %q",
+				imagegen.MinEdge, imagegen.MaxEdge, n.Value)
 		}
 	case *imagegen.Credits:
-		err = readPrice(n, to)
+		err = readPrice(n, to, zero)
+	case *map[imagegen.Tier]imagegen.Credits:
+		if n.Kind != yaml.ScalarNode {
+			return false, nil
+		}
+		var credits imagegen.Credits // one number for all tiers
+		err = readPrice(n, &credits, nil)
+		*to = imagegen.EveryTier(credits)
+	case *imagegen.Micros:
+		err = readMoney(n, to)
+	case *map[imagegen.Tier]imagegen.Micros:
+		if n.Kind != yaml.ScalarNode {
+			return false, nil
+		}
+		var amount imagegen.Micros // one number for all tiers
+		err = readMoney(n, &amount)
+		*to = make(map[imagegen.Tier]imagegen.Micros)
+		for _, t := range imagegen.Tiers() {
+			(*to)[t] = amount
+		}
 	case *map[string]any:
 		if n.Kind != yaml.MappingNode || n.Decode(to) != nil {
 			err = errAt(n, `the model's input is wanted, with placeholders in quotes, such as {prompt: "{{prompt}}"}`)
@@ -84,12 +108,20 @@ func (s source) readSpecial(n *yaml.Node, to any) (done bool, err error) {
 }
 
 // readPrice refuses a price at which the largest request would overflow a balance.
-func readPrice(n *yaml.Node, to *imagegen.Credits) error {
-	if err := readInt(n, reflect.ValueOf(to).Elem(), ""); err != nil {
+func readPrice(n *yaml.Node, to *imagegen.Credits, zero *int64) error {
+	if err := readInt(n, reflect.ValueOf(to).Elem(), zero); err != nil || *to == 0 {
 		return err
 	}
 	if _, err := to.Times(imagegen.MaxImages); err != nil {
 		return errAt(n, "%d images at %d credits are more than an account can hold", imagegen.MaxImages, *to)
+	}
+	return nil
+}
+
+// readMoney reads an amount of the operator's currency.
+func readMoney(n *yaml.Node, to *imagegen.Micros) (err error) {
+	if *to, err = imagegen.ParseMicros(n.Value); err != nil || n.Kind != yaml.ScalarNode {
+		return errAt(n, "an amount such as 0.04 is wanted, with at most six decimals; got %q", n.Value)
 	}
 	return nil
 }
@@ -124,22 +156,20 @@ func readBool(n *yaml.Node, to reflect.Value) error {
 	return nil
 }
 
-// readInt reads a whole number, from 1 unless the tag zero says what 0 means. yaml itself would cut 1.5 down to 1.
-func readInt(n *yaml.Node, to reflect.Value, tag reflect.StructTag) error {
+// readInt reads a whole number, from 1, or from 0 if zero is what a 0 becomes. yaml itself would cut 1.5 down to 1.
+func readInt(n *yaml.Node, to reflect.Value, zero *int64) error {
 	var v, least int64 = 0, 1
 	if n.ShortTag() != "!!int" || n.Decode(&v) != nil {
 		return errAt(n, "a whole number is wanted; got %q", n.Value)
 	}
-	// With the tag, 0 is allowed and replaced. Without it, v is at least 1 and zero is not used.
-	zero, ok := tag.Lookup("zero")
-	if ok {
+	if zero != nil {
 		least = 0
 	}
 	if v < least {
 		return errAt(n, "a whole number from %d is wanted; got %d", least, v)
 	}
 	if v == 0 {
-		v, _ = strconv.ParseInt(zero, 10, 64)
+		v = *zero
 	}
 	to.SetInt(v)
 	return nil

@@ -13,14 +13,15 @@ const serviceAccount = `{"type": "service_account", "project_id": "my-project", 
 
 func TestVertexAI(t *testing.T) {
 	is := is.New(t)
-	p, err := loadProvider(t, " {type: gemini, service_account_file: account.json, project: other, location: europe-west4, max_references: 3}")
+	p, err := loadProvider(t,
+		" {type: gemini, service_account_file: account.json, project: other, location: europe-west4, max_references: 3}")
 	is.NoErr(err)
 	is.Equal(p.Name(), "vertex")
 	is.Equal(p.Capabilities().MaxReferences, 3)
 	for block, want := range map[string]string{
 		" {type: gemini, service_account_file: account.json, key_env: KEY}":       "leave one of them",
 		" {type: gemini, key_env: KEY, project: other}":                           "service_account_file: PATH",
-		" {type: gemini, service_account_file: key}":                              "no key file of a service account",
+		" {type: gemini, service_account_file: key}":                              "not the key file of a service account",
 		" {type: gemini, service_account_file: account.json, location: 'eu/../'}": "location",
 	} {
 		_, err := loadProvider(t, block)

@@ -32,7 +32,8 @@ func exactly(names ...string) cobra.PositionalArgs {
 		case len(args) > len(names) && len(names) == 0:
 			return fmt.Errorf("no argument is wanted, got %q", args[0])
 		case len(args) > len(names):
-			return fmt.Errorf("one argument too many: %q; put quotes around an argument that has spaces", args[len(names)])
+			return fmt.Errorf("one argument too many: %q; put quotes around an argument that has spaces",
+				args[len(names)])
 		}
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // violation is an imagegen.Violation in JSON: the rule that is broken, what breaks it, and how. The fields are the
@@ -18,9 +18,9 @@ type violation struct {
 	Detail  string `json:"detail"`
 }
 
-// audit has the running server carry out the audit, if there is one; the server goes on working meanwhile. The exit
-// status tells apart books that are sound (0), books that are not (3) and an audit that could not be made (1).
-func (a *app) audit() *cobra.Command {
+// auditCommand has the running server carry out the audit, if there is one; the server goes on working meanwhile. The
+// exit status tells apart books that are sound (0), books that are not (3) and an audit that could not be made (1).
+func (a *app) auditCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "check the books and every image against its record",
@@ -30,15 +30,16 @@ func (a *app) audit() *cobra.Command {
 		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "the violations as one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		// An error means that nothing is known about the books; violations are in the report.
-		r, err := s.Audit(cmd.Context())
+		r, err := admin.Audit.Do(cmd.Context(), s, admin.None{})
 		if err != nil {
 			return fmt.Errorf("the audit could not be carried out: %w", err)
 		}
 		// On standard error, so that standard output is "clean", the table or the JSON alone.
-		fmt.Fprintf(a.stderr, "checked %d journal entries, %s, %s, %s, %s, %s\n", r.Entries, plural(r.Accounts, "account"),
-			plural(r.Lots, "lot"), plural(r.Charges, "charge"), plural(r.Generations, "generation"), plural(r.Images, "image"))
+		fmt.Fprintf(a.stderr, "checked %d journal entries, %s, %s, %s, %s, %s\n", r.Entries,
+			plural(r.Accounts, "account"), plural(r.Lots, "lot"), plural(r.Charges, "charge"),
+			plural(r.Generations, "generation"), plural(r.Images, "image"))
 		return a.reportViolations(r, *asJSON)
 	})
 	return c
@@ -56,13 +57,16 @@ func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
 		fmt.Fprintln(a.stdout, "clean")
 		return nil
 	}
-	if err := list(a, asJSON, found, []string{"RULE", "SUBJECT", "DETAIL"}, func(v violation) []any { return []any{v.Rule, v.Subject, v.Detail} }); err != nil {
+	if err := printList(a, asJSON, found, []string{"RULE", "SUBJECT", "DETAIL"}, func(v violation) []any {
+		return []any{v.Rule, v.Subject, v.Detail}
+	}); err != nil {
 		return err
 	}
 	if r.Clean() {
 		return nil
 	}
-	return &exit{ExitViolations, fmt.Errorf("the audit found %s; %s", plural(len(r.Violations)+r.More, "violation"), remedy(r))}
+	return &exit{ExitViolations, fmt.Errorf("the audit found %s; %s", plural(len(r.Violations)+r.More, "violation"),
+		remedy(r))}
 }
 
 // remedy returns what to do about violations. If only image files are wrong, the books are sound, and restoring a

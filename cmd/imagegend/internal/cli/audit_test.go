@@ -17,10 +17,14 @@ func TestAuditAdvice(t *testing.T) {
 		report imagegen.AuditReport
 		want   string
 	}{
-		"images":                 {imagegen.AuditReport{Violations: []imagegen.Violation{image, image}}, "found 2 violations; only image files are wrong"},
-		"books":                  {imagegen.AuditReport{Violations: []imagegen.Violation{journal}}, "restore the last good backup"},
-		"both":                   {imagegen.AuditReport{Violations: []imagegen.Violation{image, journal}}, "restore the last good backup"},
-		"more than what is told": {imagegen.AuditReport{Violations: []imagegen.Violation{image}, More: 1}, "restore the last good backup"},
+		"images": {imagegen.AuditReport{Violations: []imagegen.Violation{image, image}},
+			"found 2 violations; only image files are wrong"},
+		"books": {imagegen.AuditReport{Violations: []imagegen.Violation{journal}},
+			"restore the last good backup"},
+		"both": {imagegen.AuditReport{Violations: []imagegen.Violation{image, journal}},
+			"restore the last good backup"},
+		"more than are listed": {imagegen.AuditReport{Violations: []imagegen.Violation{image}, More: 1},
+			"restore the last good backup"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

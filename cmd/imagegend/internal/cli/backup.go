@@ -10,17 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
-// backup writes a file, which appears only when it is whole, or a stream, of which only the exit status says whether
-// it is whole. Like every command that administers, it asks the running server if there is one: a server has the
-// database locked, and sends the archive through its socket.
-func (a *app) backup() *cobra.Command {
+// backupCommand writes a file, which appears only when it is whole, or a stream, of which only the exit status says
+// whether it is whole. Like every command that administers, it asks the running server if there is one: a server has
+// the database locked, and sends the archive through its socket.
+func (a *app) backupCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "write one archive of database and images",
@@ -35,7 +36,7 @@ func (a *app) backup() *cobra.Command {
 		Args: exactly("FILE"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
 		if args[0] == "-" {
 			if *asJSON {
 				return usage(cmd, "standard output takes the archive, so --json cannot be combined with -")
@@ -44,13 +45,16 @@ func (a *app) backup() *cobra.Command {
 			if isTerminal(a.stdout) {
 				return usage(cmd, "an archive does not belong on a terminal; name a file or pipe the output on")
 			}
-			// What was written cannot be taken back. After an error only the exit status says that it is no archive.
-			return a.advised(s.Backup(cmd.Context(), a.stdout))
+			// What was written cannot be taken back. After an error only the exit status says that it is not an
+			// archive.
+			return a.advised(admin.Backup.Do(cmd.Context(), s, a.stdout))
 		}
-		if err := writeNew(args[0], func(w io.Writer) error { return s.Backup(cmd.Context(), w) }); err != nil {
+		if err := writeNew(args[0], func(w io.Writer) error {
+			return admin.Backup.Do(cmd.Context(), s, w)
+		}); err != nil {
 			return err
 		}
-		return a.advised(a.told(*asJSON, written{args[0]}, "wrote %s", args[0]))
+		return a.advised(a.noteResult(*asJSON, written{args[0]}, "wrote %s", args[0]))
 	})
 	return c
 }
@@ -59,8 +63,9 @@ func (a *app) backup() *cobra.Command {
 // backups of database and bucket.
 func (a *app) advised(err error) error {
 	if err == nil && a.settings.Shared() {
-		fmt.Fprintln(a.stderr, "the archive has the data of the moment at which it was begun, for inspection, tests and moves. To lose nothing, back the database up\n"+
-			"by point-in-time recovery, and have the bucket keep versions of its objects: docs/scaling.md")
+		fmt.Fprintln(a.stderr,
+			"the archive has the data of the moment at which it was begun, for inspection, tests and moves. To lose nothing, back the database up\n"+
+				"by point-in-time recovery, and have the bucket keep versions of its objects: docs/scaling.md")
 	}
 	return err
 }
@@ -76,9 +81,9 @@ type (
 	}
 )
 
-// told is did with the line on standard error. The standard output of backup can be the archive, and restore, its
-// counterpart, does the same.
-func (a *app) told(asJSON bool, v any, line string, args ...any) error {
+// noteResult is printResult with the line on standard error. The standard output of backup can be the archive, and
+// restore, its counterpart, does the same.
+func (a *app) noteResult(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
 	}
@@ -140,10 +145,10 @@ func existsAlready(path string) error {
 	return fmt.Errorf("%s exists already; choose another name", path)
 }
 
-// restore asks no server: its target must be absent or empty, so no server can have it open. The audit trail of the
-// restored data records the act, under the name of the user who restored it. There is no --database: an archive
+// restoreCommand asks no server: its target must be absent or empty, so no server can have it open. The audit trail of
+// the restored data records the act, under the name of the user who restored it. There is no --database: an archive
 // becomes a directory first, and move takes it from there.
-func (a *app) restore() *cobra.Command {
+func (a *app) restoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "make a data directory from an archive",
@@ -174,10 +179,11 @@ func (a *app) restore() *cobra.Command {
 		if err := private.CheckDir(a.settings.DataDir); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
-		if err := storage.Restore(admin.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
+		if err := storage.Restore(adminserver.AsCommand(cmd.Context()), r, a.settings.DataDir); err != nil {
 			return fmt.Errorf("nothing was restored: %w", err)
 		}
-		return a.told(*asJSON, restored{a.settings.DataDir}, "restored %s; imagegend serve --data-dir %[1]s runs on it, imagegend move --data-dir %[1]s --to-database … --to-images … takes it to a database", a.settings.DataDir)
+		return a.noteResult(*asJSON, restored{a.settings.DataDir},
+			"restored %s; imagegend serve --data-dir %[1]s runs on it, imagegend move --data-dir %[1]s --to-database … --to-images … takes it to a database", a.settings.DataDir)
 	})
 	a.settings.DataDirFlag(c.Flags())
 	return c

@@ -36,7 +36,7 @@ func TestWriteNew(t *testing.T) {
 	is.Equal(len(left), 1) // no temporary file
 }
 
-// A filesystem without links is no reason to lose a file that was written.
+// On a filesystem without links, a file that was written is kept.
 func TestNameNewWithoutLinks(t *testing.T) {
 	noLinks := func(from, to string) error { return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM} }
 	is, dir := is.New(t), t.TempDir()

@@ -37,15 +37,17 @@ type check struct {
 	// Attempts under way at once, unless the upstream is overloaded.
 	MaxConcurrent int  `json:"max_concurrent"`
 	Retired       bool `json:"retired"`
+	// Prices that are lower than the configured costs, in words; none where the value of a credit is not known.
+	Losses []string `json:"losses"`
 
 	probe   func(context.Context) error // nil: there is no upstream to ask
 	unasked bool                        // the upstream was left out, as config validate does
 }
 
 // newChecks has an engine say what the models offer, retired ones included, in the order of models. So the checks
-// show what callers will see, and not what the file says. An error is what serve would refuse. The engine is over
-// storage in memory and is not started, so nothing is sent.
-func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
+// show what callers will see, and not what the file says. credit is what a credit is worth; 0: that is not known. An
+// error is what serve would refuse. The engine is over storage in memory and is not started, so nothing is sent.
+func newChecks(ctx context.Context, models []engine.Model, credit imagegen.Micros) ([]*check, error) {
 	db := memory.New(nil)
 	// Models leaves retired models out, so all are offered here. Models and Health then have the order of models.
 	listed := slices.Clone(models)
@@ -63,9 +65,12 @@ func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 	var checks []*check
 	health := service.Health()
 	for i, info := range infos {
-		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits, MaxReferences: info.MaxReferences,
-			MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers, Retired: models[i].Retired,
-			MaxConcurrent: health[i].Load.Most}
+		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits,
+			MaxReferences: info.MaxReferences, MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers,
+			Retired: models[i].Retired, MaxConcurrent: health[i].Load.Most, Losses: []string{}}
+		if credit > 0 {
+			c.Losses = append(c.Losses, models[i].Losses(credit)...)
+		}
 		if p, ok := models[i].Provider.(provider.Prober); ok {
 			c.probe = p.Probe
 		}
@@ -79,16 +84,17 @@ func newChecks(ctx context.Context, models []engine.Model) ([]*check, error) {
 func probeAll(ctx context.Context, checks []*check) error {
 	var probes sync.WaitGroup
 	for _, c := range checks {
-		probes.Go(func() { c.run(ctx) })
+		probes.Go(func() { c.askUpstream(ctx) })
 	}
 	probes.Wait()
 	return ctx.Err()
 }
 
-// run asks one upstream, for probeTimeout at most. A model without an upstream to ask is ok.
-func (c *check) run(ctx context.Context) {
+// askUpstream asks one upstream, for probeTimeout at most. A model without an upstream to ask is ok.
+func (c *check) askUpstream(ctx context.Context) {
 	if c.probe != nil {
-		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v", probeTimeout))
+		ctx, cancel := context.WithTimeoutCause(ctx, probeTimeout, fmt.Errorf("the upstream did not answer within %v",
+			probeTimeout))
 		defer cancel()
 		switch err := c.probe(ctx); {
 		// The upstream answers and takes the key, but has no way to say whether it has the model.
@@ -104,8 +110,8 @@ func (c *check) run(ctx context.Context) {
 // problem returns an error in words, without its class, which only the engine needs.
 func problem(err error) string {
 	words := forPeople(err.Error())
-	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused, imagegen.ClassRateLimited, imagegen.ClassUnavailable,
-		imagegen.ClassUnusable} {
+	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused,
+		imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassUnusable} {
 		words = strings.ReplaceAll(words, "provider: "+class.String()+": ", "")
 	}
 	return words

@@ -3,51 +3,55 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// clock is for an operator whose log or console says that the clock is in doubt. Nobody else can decide whether a
-// leap was a mistake or its correction.
-func (a *app) clock() *cobra.Command {
+// clockCommand is for an operator whose log or console says that the clock is in doubt. Nobody else can decide whether
+// a leap was a mistake or its correction.
+func (a *app) clockCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
 		Long: "Credits and keys expire by the clock. If it leaps ahead by more than an hour while the server runs, or is\n" +
 			"behind what was written, it is in doubt. As long as it is, credits, keys and everything else that ends by its\n" +
 			"age go by the time that has passed, and work goes on. The doubt ends when the clock is put right, or when an\n" +
-			"operator confirms that the new time is right. Time that passes while the server is off is no leap.",
+			"operator confirms that the new time is right. Time that passes while the server is off is not a leap.",
 	}
-	c.AddCommand(a.clockShow(), a.clockConfirm())
+	c.AddCommand(a.clockShowCommand(), a.clockConfirmCommand())
 	return parent(c)
 }
 
-// clockShow exits with status 0 whether or not the clock is in doubt: the question was answered. Scripts read --json.
-func (a *app) clockShow() *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show", Args: exactly()}
+// clockShowCommand exits with status 0 whether or not the clock is in doubt: the question was answered. Scripts read
+// --json.
+func (a *app) clockShowCommand() *cobra.Command {
+	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show",
+		Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		clock, err := s.Clock(cmd.Context())
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
+		clock, err := admin.GetClock.Do(cmd.Context(), s, admin.None{})
 		if err != nil {
 			return err
 		}
 		if !clock.InDoubt {
-			return a.did(*asJSON, clock, "trusted")
+			return a.printResult(*asJSON, clock, "trusted")
 		}
-		return a.did(*asJSON, clock, "in doubt: the clock %s; set it right, and if it is right now, run imagegend clock confirm", clock.Leap)
+		return a.printResult(*asJSON, clock,
+			"in doubt: the clock %s; set it right, and if it is right now, run imagegend clock confirm", clock.Leap)
 	})
 	return c
 }
 
-// clockConfirm cannot be undone: what has expired by the confirmed time is gone.
-func (a *app) clockConfirm() *cobra.Command {
-	c := &cobra.Command{Use: "confirm", Short: "trust the clock as it is now", Example: "  date && imagegend clock confirm", Args: exactly()}
+// clockConfirmCommand cannot be undone: what has expired by the confirmed time is gone.
+func (a *app) clockConfirmCommand() *cobra.Command {
+	c := &cobra.Command{Use: "confirm", Short: "trust the clock as it is now",
+		Example: "  date && imagegend clock confirm", Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		if err := s.ConfirmClock(cmd.Context()); err != nil {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
+		if _, err := admin.ConfirmClock.Do(cmd.Context(), s, admin.None{}); err != nil {
 			return err
 		}
 		// The zero Clock is what clock show prints from now on.
-		return a.did(*asJSON, admin.Clock{}, "the clock is trusted")
+		return a.printResult(*asJSON, admin.Clock{}, "the clock is trusted")
 	})
 	return c
 }

@@ -4,10 +4,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // complete sets up how shells complete the flags and arguments of a command and of those below it. All flags must be
@@ -20,11 +21,15 @@ func (a *app) complete(c *cobra.Command) {
 			}
 		}
 	})
-	// The commands whose first argument is a user; everywhere else the flag --user is completed. user create is not
-	// among them, since its name must be new.
+	// The commands whose first argument is a user; everywhere else a flag is completed. user create is not among them,
+	// since its name must be new. Only two commands take a file.
 	switch c.CommandPath() {
-	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable", "imagegend user invite", "imagegend user remove-passkeys":
+	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable",
+		"imagegend user invite", "imagegend user remove-passkeys":
 		c.ValidArgsFunction = a.userArgument
+	case "imagegend backup", "imagegend restore":
+	default:
+		c.ValidArgsFunction = cobra.NoFileCompletions
 	}
 	for _, sub := range c.Commands() {
 		a.complete(sub)
@@ -38,7 +43,7 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 		return cobra.FixedCompletions(choice.Words, cobra.ShellCompDirectiveNoFileComp)
 	}
 	switch f.Name {
-	case "user":
+	case "user", "actor", "target":
 		return a.userNames
 	case "quality":
 		var words []string
@@ -67,13 +72,13 @@ func (a *app) userNames(c *cobra.Command, _ []string, _ string) ([]string, cobra
 	if _, err := config.Load(c.Flags()); err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	s, err := admin.Open(c.Context(), a.settings.Data)
+	s, err := adminserver.Open(c.Context(), a.settings.Data)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	defer s.Close()
 	// After an error there are no names, as above.
-	users, _ := s.Users(c.Context())
+	users, _ := admin.ListUsers.Do(c.Context(), s, admin.None{})
 	var names []string
 	for _, u := range users {
 		names = append(names, u.Name)

@@ -11,9 +11,9 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 )
 
-// config shows what serve would run with, whether or not a server runs. A running server read its settings when it
-// started, and they may have changed since.
-func (a *app) config() *cobra.Command {
+// configCommand shows what serve would run with, whether or not a server runs. A running server read its settings when
+// it started, and they may have changed since.
+func (a *app) configCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "config",
 		Short: "show the effective configuration of serve and where each value comes from",
@@ -32,21 +32,22 @@ func (a *app) config() *cobra.Command {
 			return err
 		}
 		a.settings.Models = models
-		return list(a, *asJSON, a.sources.Effective(cmd.Flags()), []string{"KEY", "VALUE", "ORIGIN"}, func(e config.Effective) []any {
-			// The name is that of a flag, a variable or a file. A default has none.
-			origin := e.Origin
-			if e.Name != "" {
-				origin += " " + e.Name
-			}
-			return []any{e.Key, orDash(e.Value), origin}
-		})
+		return printList(a, *asJSON, a.sources.Effective(cmd.Flags()), []string{"KEY", "VALUE", "ORIGIN"},
+			func(e config.Effective) []any {
+				// The name is that of a flag, a variable or a file. A default has none.
+				origin := e.Origin
+				if e.Name != "" {
+					origin += " " + e.Name
+				}
+				return []any{e.Key, orDash(e.Value), origin}
+			})
 	})
-	c.AddCommand(a.configValidate())
+	c.AddCommand(a.configValidateCommand())
 	return c
 }
 
-// configValidate makes those of doctor's checks that need neither the data nor the network.
-func (a *app) configValidate() *cobra.Command {
+// configValidateCommand makes those of doctor's checks that need neither the data nor the network.
+func (a *app) configValidateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate",
 		Short: "check configuration and models as serve would, and start nothing",
@@ -56,13 +57,13 @@ func (a *app) configValidate() *cobra.Command {
 		Example: "  imagegend config validate --config /etc/imagegend/imagegend.yaml && systemctl reload imagegend",
 		Args:    exactly(),
 	}
-	a.examination(c, a.validate)
+	a.examination(c, a.validateConfig)
 	return c
 }
 
-// validate checks what can be known without touching the data and without the network. The providers are made, which
-// reads their secrets from the environment and from files, but no upstream is asked.
-func (a *app) validate(ctx context.Context) []doctor.Finding {
+// validateConfig checks what can be known without touching the data and without the network. The providers are made,
+// which reads their secrets from the environment and from files, but no upstream is asked.
+func (a *app) validateConfig(ctx context.Context) []doctor.Finding {
 	// In place of probeAll: nothing is sent, and what could not be asked is not held against a model.
 	models := a.examineModels(ctx, func(_ context.Context, checks []*check) error {
 		for _, c := range checks {
@@ -71,5 +72,6 @@ func (a *app) validate(ctx context.Context) []doctor.Finding {
 		return nil
 	})
 	s := a.settings.Server
-	return slices.Concat(models, doctor.Certificate(s, time.Now()), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Network(s))
+	return slices.Concat(models, doctor.Certificate(s, time.Now()), doctor.Password(s), doctor.Brand(s),
+		doctor.SignIn(s), doctor.Network(s))
 }

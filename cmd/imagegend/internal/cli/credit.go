@@ -7,25 +7,25 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // refUsage is the help of --ref, which grant and revoke share.
 const refUsage = "`id` that makes it safe to repeat the command: a reference that was used changes nothing"
 
-// credit groups what concerns the credits of one user. Charges and refunds are none of its commands: the engine makes
-// them, with the generations that they are for.
-func (a *app) credit() *cobra.Command {
+// creditCommand groups what concerns the credits of one user. Charges and refunds are none of its commands: the engine
+// makes them, with the generations that they are for.
+func (a *app) creditCommand() *cobra.Command {
 	c := &cobra.Command{Use: "credit", Short: "grant, revoke and trace credits"}
-	c.AddCommand(a.creditGrant(), a.creditRevoke(), a.creditLots(), a.creditHistory())
+	c.AddCommand(a.creditGrantCommand(), a.creditRevokeCommand(), a.creditLotsCommand(), a.creditHistoryCommand())
 	return parent(c)
 }
 
-// creditGrant makes one lot. Without --ref it grants again whenever it is repeated, so a script gives a reference,
-// such as the number of an invoice.
-func (a *app) creditGrant() *cobra.Command {
+// creditGrantCommand makes one lot. Without --ref it grants again whenever it is repeated, so a script gives a
+// reference, such as the number of an invoice.
+func (a *app) creditGrantCommand() *cobra.Command {
 	g := admin.Grant{Priority: imagegen.DefaultPriority}
 	var expiry expiry
 	c := &cobra.Command{
@@ -38,11 +38,11 @@ func (a *app) creditGrant() *cobra.Command {
 		Args: amountArg(&g.Credits),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		// The time begins when the command runs, so that a script that is repeated names another instant, which Grant
 		// allows for.
 		g.Expires = expiry.time(time.Now())
-		granted, err := s.Grant(cmd.Context(), g)
+		granted, err := admin.GrantCredits.Do(cmd.Context(), s, g)
 		if err != nil {
 			return err
 		}
@@ -50,12 +50,14 @@ func (a *app) creditGrant() *cobra.Command {
 		if granted.Repeated {
 			return a.usedAlready(*asJSON, granted, g.Ref, granted.Lot.CreatedAt, granted.Balance)
 		}
-		return a.did(*asJSON, granted, "granted %s to %s in lot %s; the balance is %d", plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
+		return a.printResult(*asJSON, granted, "granted %s to %s in lot %s; the balance is %d",
+			plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
 	})
 	userFlag(c, &g.User)
 	expiry.flags(c)
 	c.Flags().BoolVar(&g.Promo, "promo", false, "a gift: is consumed before what was paid for, all else being equal")
-	c.Flags().Var(&config.Value[int]{To: &g.Priority, Kind: "number", Parse: parsePriority}, "priority", "from 1 to 100; lower is consumed first")
+	c.Flags().Var(&config.Value[int]{To: &g.Priority, Kind: "number", Parse: parsePriority}, "priority",
+		"from 1 to 100; lower is consumed first")
 	c.Flags().StringVar(&g.Ref, "ref", "", refUsage)
 	return c
 }
@@ -68,8 +70,10 @@ type expiry struct {
 
 // flags declares --expires-in and --expires-at, of which cobra accepts one.
 func (e *expiry) flags(c *cobra.Command) {
-	c.Flags().Var(config.Duration(&e.in), "expires-in", "time after which the credits expire, such as 720h; without it, never")
-	c.Flags().Var(instant(&e.at, parseTime), "expires-at", "time at which the credits expire, such as 2030-12-31T23:59:59Z")
+	c.Flags().Var(config.Duration(&e.in), "expires-in",
+		"time after which the credits expire, such as 720h; without it, never")
+	c.Flags().Var(instant(&e.at, parseTime), "expires-at",
+		"time at which the credits expire, such as 2030-12-31T23:59:59Z")
 	c.MarkFlagsMutuallyExclusive("expires-in", "expires-at")
 }
 
@@ -81,9 +85,9 @@ func (e *expiry) time(now time.Time) admin.Time {
 	return admin.Time{Time: e.at}
 }
 
-// creditRevoke takes credits that are neither spent nor held by an open charge. If there are too few, it takes none:
-// an operator who takes a payment back must know whether all of it came back.
-func (a *app) creditRevoke() *cobra.Command {
+// creditRevokeCommand takes credits that are neither spent nor held by an open charge. If there are too few, it takes
+// none: an operator who takes a payment back must know whether all of it came back.
+func (a *app) creditRevokeCommand() *cobra.Command {
 	var r admin.Revocation
 	c := &cobra.Command{
 		Use:     "revoke --user NAME N",
@@ -92,8 +96,8 @@ func (a *app) creditRevoke() *cobra.Command {
 		Args:    amountArg(&r.Credits),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
-		e, err := s.Revoke(cmd.Context(), r)
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
+		e, err := admin.RevokeCredits.Do(cmd.Context(), s, r)
 		if err != nil {
 			return err
 		}
@@ -101,22 +105,25 @@ func (a *app) creditRevoke() *cobra.Command {
 			return a.usedAlready(*asJSON, e, r.Ref, e.Time, e.Balance)
 		}
 		// The entry has the change of the balance, which is negative here.
-		return a.did(*asJSON, e, "took %s back from %s; the balance is %d", plural(-e.Credits, "credit"), r.User, e.Balance)
+		return a.printResult(*asJSON, e, "took %s back from %s; the balance is %d", plural(-e.Credits, "credit"),
+			r.User, e.Balance)
 	})
 	userFlag(c, &r.User)
 	// The user is required all the same: an identifier with a typing error must not take credits from somebody else.
-	c.Flags().StringVar(&r.Lot, "lot", "", "take them from this lot only, by `id`; without it, in the order in which they would be consumed")
+	c.Flags().StringVar(&r.Lot, "lot", "",
+		"take them from this lot only, by `id`; without it, in the order in which they would be consumed")
 	c.Flags().StringVar(&r.Ref, "ref", "", refUsage)
 	return c
 }
 
 // usedAlready reports a repetition, which changed nothing and is a success. at is when the reference was first used.
 func (a *app) usedAlready(asJSON bool, found any, ref string, at admin.Time, balance imagegen.Credits) error {
-	return a.did(asJSON, found, "the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
+	return a.printResult(asJSON, found,
+		"the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
 }
 
-// creditLots also lists lots whose credits are all held by open charges: a refund returns credits to their lots.
-func (a *app) creditLots() *cobra.Command {
+// creditLotsCommand also lists lots whose credits are all held by open charges: a refund returns credits to their lots.
+func (a *app) creditLotsCommand() *cobra.Command {
 	var user string
 	c := &cobra.Command{
 		Use:     "lots --user NAME",
@@ -126,15 +133,16 @@ func (a *app) creditLots() *cobra.Command {
 	}
 	userFlag(c, &user)
 	// REMAINING can be spent; HELD is reserved for open charges, and is spent or comes back.
-	lots := func(s admin.Service, ctx context.Context) ([]admin.Lot, error) { return s.Lots(ctx, user) }
-	listing(a, c, lots, []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO", "CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
-		return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt), orDash(l.Ref)}
+	listing(a, c, calling(admin.ListLots, &user), []string{"ID", "REMAINING", "HELD", "GRANTED", "PRIORITY", "PROMO",
+		"CREATED", "EXPIRES", "REF"}, func(l admin.Lot) []any {
+		return []any{l.ID, l.Remaining, l.Held, l.Granted, l.Priority, l.Promo, when(l.CreatedAt), when(l.ExpiresAt),
+			orDash(l.Ref)}
 	})
 	return c
 }
 
-// creditHistory lists the entries of the journal: grants, charges, settlements, expiries and revocations.
-func (a *app) creditHistory() *cobra.Command {
+// creditHistoryCommand lists the entries of the journal: grants, charges, settlements, expiries and revocations.
+func (a *app) creditHistoryCommand() *cobra.Command {
 	var user string
 	var limit int
 	c := &cobra.Command{
@@ -146,16 +154,18 @@ func (a *app) creditHistory() *cobra.Command {
 	userFlag(c, &user)
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
 	// CREDITS is the change of the balance; USED is what a settlement spent for good.
-	history := func(s admin.Service, ctx context.Context) ([]admin.Entry, error) { return newest(ctx, s, user, limit) }
-	listing(a, c, history, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"}, func(e admin.Entry) []any {
-		return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance, orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
-	})
+	history := func(ctx context.Context, s admin.Caller) ([]admin.Entry, error) { return newest(ctx, s, user, limit) }
+	listing(a, c, history, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"},
+		func(e admin.Entry) []any {
+			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance,
+				orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
+		})
 	return c
 }
 
 // newest reads up to limit of the newest entries, page by page; limit 0 reads all. Entries that are written meanwhile
 // are left out: a page begins below the last entry of the one before.
-func newest(ctx context.Context, s admin.Service, user string, limit int) ([]admin.Entry, error) {
+func newest(ctx context.Context, s admin.Caller, user string, limit int) ([]admin.Entry, error) {
 	// The pages bound what one answer holds, not what is listed in the end.
 	const page = 1000
 	var entries []admin.Entry
@@ -164,7 +174,7 @@ func newest(ctx context.Context, s admin.Service, user string, limit int) ([]adm
 		if limit > 0 {
 			n = min(page, limit-len(entries))
 		}
-		part, err := s.History(ctx, admin.HistoryPage{User: user, Before: before, Limit: n})
+		part, err := admin.ListEntries.Do(ctx, s, admin.HistoryPage{User: user, Before: before, Limit: n})
 		if err != nil {
 			return nil, err
 		}

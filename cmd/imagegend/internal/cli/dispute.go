@@ -1,15 +1,17 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// generationDisputes lists what generationResolve can resolve. A ledger in the data directory or the database closes
-// every charge that it made; disputes come from another ledger, or from work that was moved from one ledger to
-// another.
-func (a *app) generationDisputes() *cobra.Command {
+// generationDisputesCommand lists what generationResolveCommand can resolve. A ledger in the data directory or the
+// database closes every charge that it made; disputes come from another ledger, or from work that was moved from one
+// ledger to another.
+func (a *app) generationDisputesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "disputes",
 		Short:   "list generations whose charge the ledger refuses to close, oldest first",
@@ -17,15 +19,16 @@ func (a *app) generationDisputes() *cobra.Command {
 		Args:    exactly(),
 	}
 	// CHARGED goes back with --refund. With --settle, USED is spent and only the rest goes back.
-	listing(a, c, admin.Service.Disputes, []string{"ID", "USER", "CHARGED", "USED", "COMPLETED", "DISPUTE"}, func(d admin.Dispute) []any {
+	listing(a, c, calling(admin.ListDisputes, &admin.None{}), []string{"ID", "USER", "CHARGED", "USED", "COMPLETED",
+		"DISPUTE"}, func(d admin.Dispute) []any {
 		return []any{d.ID, d.User, d.Charged, d.Used, when(d.CompletedAt), d.Dispute}
 	})
 	return c
 }
 
-// generationResolve needs a decision from the operator: the owner of the generation has seen how it ended, and only
-// the charge is open. A failure changes nothing, and the command can be repeated.
-func (a *app) generationResolve() *cobra.Command {
+// generationResolveCommand needs a decision from the operator: the owner of the generation has seen how it ended, and
+// only the charge is open. A failure changes nothing, and the command can be repeated.
+func (a *app) generationResolveCommand() *cobra.Command {
 	var how admin.Resolution
 	c := &cobra.Command{
 		Use:   "resolve ID --refund | --settle",
@@ -37,14 +40,9 @@ func (a *app) generationResolve() *cobra.Command {
 		Example: "  imagegend generation resolve gen_01J9Z3NDEKTSV4RRFFQ69G5FAV --refund",
 		Args:    exactly("ID"),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		how.Generation = args[0]
-		d, err := s.Resolve(cmd.Context(), how)
-		if err != nil {
-			return err
-		}
-		return a.did(*asJSON, d, "the dispute about generation %s is resolved: of %s, %d are spent", d.ID, plural(d.Charged, "credit"), d.Used)
+	changing(a, c, admin.ResolveDispute, &how, &how.Generation, func(d admin.Dispute) string {
+		return fmt.Sprintf("the dispute about generation %s is resolved: of %s, %d are spent", d.ID,
+			plural(d.Charged, "credit"), d.Used)
 	})
 	c.Flags().BoolVar(&how.Refund, "refund", false, "give everything back")
 	// Nobody reads its value: it exists so that one of the two must be chosen, and neither is the default.

@@ -5,20 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 )
 
-// doctor has the flags of serve, since it examines the settings with which serve would run.
-func (a *app) doctor() *cobra.Command {
+// doctorCommand has the flags of serve, since it examines the settings with which serve would run.
+func (a *app) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "check all that the service needs, and say what to do",
@@ -56,9 +58,9 @@ func (a *app) examination(c *cobra.Command, examine func(context.Context) []doct
 		if misconfigured == nil {
 			misconfigured = cmp.Or(daemon.Check(a.settings, a.sources), tracing.Check())
 		}
-		findings := []doctor.Finding{a.configuration(misconfigured)}
+		findings := []doctor.Finding{doctor.Program(runtime.Version()), a.configuration(misconfigured)}
 		if misconfigured == nil {
-			findings = append(findings, examine(admin.AsCommand(cmd.Context()))...)
+			findings = append(findings, examine(adminserver.AsCommand(cmd.Context()))...)
 		}
 		// What an interrupted check has found would be misleading.
 		if err := cmd.Context().Err(); err != nil {
@@ -95,8 +97,9 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 	s := a.settings.Server
 	// A running server holds the addresses that Addresses would try.
 	findings, running := a.examineData(ctx, a.settings.Data)
-	return slices.Concat(findings, a.examineModels(ctx, probeAll), doctor.Certificate(s, time.Now()), doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Issuer(ctx, s),
-		doctor.Addresses(s, running), doctor.Network(s), []doctor.Finding{doctor.TimeOfDay(time.Now())})
+	return slices.Concat(findings, a.examineModels(ctx, probeAll), doctor.Certificate(s, time.Now()),
+		doctor.Password(s), doctor.Brand(s), doctor.SignIn(s), doctor.Issuer(ctx, s), doctor.Addresses(s, running),
+		doctor.Network(s), []doctor.Finding{doctor.TimeOfDay(time.Now())})
 }
 
 // examineData looks at the data, and reports whether a server runs on this machine's directory. Data that nodes share
@@ -104,7 +107,7 @@ func (a *app) examine(ctx context.Context) []doctor.Finding {
 func (a *app) examineData(ctx context.Context, at config.Data) (findings []doctor.Finding, running bool) {
 	if at.Shared() {
 		findings = append(doctor.Shared(ctx, at), doctor.Node(at.DataDir)...)
-		return findings, admin.Answers(ctx, at.DataDir)
+		return findings, adminserver.Answers(ctx, at.DataDir)
 	}
 	return a.examineDirectory(ctx, at.DataDir)
 }
@@ -121,7 +124,8 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 	findings = append(findings, doctor.Disk(dir), database)
 	if session == nil {
 		// Without a database the clock and the backups can still be judged, by what lies on the disk.
-		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil), doctor.Backup(ctx, a.settings.Server, nil, time.Now())), false
+		return append(findings, doctor.Clock(ctx, dir, time.Now(), nil), doctor.Backup(ctx, a.settings.Server, nil,
+			time.Now())), false
 	}
 	defer session.Close()
 	return append(findings, doctor.Clock(ctx, dir, time.Now(), session), doctor.Images(dir),
@@ -134,11 +138,13 @@ func (a *app) examineDirectory(ctx context.Context, dir string) (findings []doct
 func (a *app) examineModels(ctx context.Context, look func(context.Context, []*check) error) []doctor.Finding {
 	models, err := a.models()
 	if err != nil {
-		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(), Remedy: "put the models file right; docs/operating.md tells how"}}
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(),
+			Remedy: "put the models file right; docs/operating.md tells how"}}
 	}
-	checks, err := newChecks(ctx, models)
+	checks, err := newChecks(ctx, models, a.settings.CreditValue)
 	if err != nil {
-		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(), Remedy: "put the models file right; serve would refuse it"}}
+		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(),
+			Remedy: "put the models file right; serve would refuse it"}}
 	}
 	if look(ctx, checks) != nil {
 		return nil // examination finds that ctx has ended
@@ -156,9 +162,13 @@ func (c *check) finding() doctor.Finding {
 	f := doctor.Finding{Check: "model " + c.Model, State: doctor.OK, Detail: c.Provider + ": " + c.state()}
 	switch {
 	case !c.OK:
-		f.State, f.Remedy = doctor.Fail, "see to its key, address and account, then run imagegend provider check "+c.Model
+		f.State, f.Remedy = doctor.Fail, "see to its key, address and account, then run imagegend provider check "+
+			c.Model
 	case c.Doubt != "":
 		f.State, f.Remedy = doctor.Warn, "make sure that the upstream has this model"
+	case len(c.Losses) > 0:
+		f.State, f.Detail = doctor.Warn, f.Detail+"; "+strings.Join(c.Losses, "; ")
+		f.Remedy = "raise the price, or put cost and credit-value right"
 	}
 	return f
 }

@@ -38,12 +38,16 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	near := nearest.Field(name, known)
+	if near == "" && !nearest.IsForeign(name) {
+		near = name // hints at more than Field does
+	}
 	// The hint quotes the bare name; the dashes belong inside the quotes.
-	hint := strings.Replace(nearest.Hint(name, known), `"`, `"--`, 1)
+	hint := strings.Replace(nearest.Hint(near, known), `"`, `"--`, 1)
 	return fmt.Errorf("unknown flag: %s%s%s", dashes, name, hint)
 }
 
-// negativeArgument returns what is wrong with a number below 0 as an argument; nil if s is no number, or if the
+// negativeArgument returns what is wrong with a number below 0 as an argument; nil if s is not a number, or if the
 // command would take it. pflag takes such a number for a flag, and its own error would be about an unknown shorthand.
 func negativeArgument(cmd *cobra.Command, s string) error {
 	if _, err := strconv.ParseFloat(s, 64); err != nil {

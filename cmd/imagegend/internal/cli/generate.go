@@ -17,9 +17,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/client"
 )
 
-// generate refuses what cannot work in this order: the request, the target, the address and the key. Only then is
-// anything sent. The first call lists the models, so that a wrong address shows before anything is charged.
-func (a *app) generate() *cobra.Command {
+// generateCommand refuses what cannot work in this order: the request, the target, the address and the key. Only then
+// is anything sent. The first call lists the models, so that a wrong address shows before anything is charged.
+func (a *app) generateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "generate PROMPT",
 		Short: "ask the service for images and save them",
@@ -52,7 +52,7 @@ func (a *app) generate() *cobra.Command {
 			return err
 		}
 		defer done()
-		return a.run(cmd.Context(), s, request, out)
+		return a.generateAndSave(cmd.Context(), s, request, out)
 	})
 	return c
 }
@@ -78,7 +78,8 @@ func (a *app) service(cmd *cobra.Command) (waiter, func(), error) {
 	}
 	// The list of models needs no key, so without this check a missing key would show only after it.
 	if s.APIKey == "" {
-		return nil, nil, fmt.Errorf("an API key is needed, in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
+		return nil, nil,
+			fmt.Errorf("an API key is needed, in $%s or --api-key; imagegend key create --user NAME makes one, --dev needs none", config.EnvName("api-key"))
 	}
 	c, err := client.New(s.URL, s.APIKey, nil)
 	return c, func() {}, err
@@ -106,6 +107,8 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 		return r, usage(cmd, "--output-compression is at most %d", imagegen.MaxCompression)
 	case !slices.Contains(imagegen.Backgrounds(), imagegen.Background(s.Background)):
 		return r, usage(cmd, "--background is auto, opaque or transparent; got %q", s.Background)
+	case s.MaxCredits < 0:
+		return r, usage(cmd, "--max-credits is at least 1, or 0 for no maximum; got %d", s.MaxCredits)
 	case s.Mask != "" && len(s.References) == 0:
 		return r, usage(cmd, "--mask needs the --ref that it belongs to")
 	case s.Dev && s.NoWait:
@@ -113,7 +116,7 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 	case s.NoWait && s.Output != "":
 		return r, usage(cmd, "--no-wait leaves before there are images, so -o cannot be combined with it")
 	}
-	r.Size, r.Options = size, a.options()
+	r.Size, r.Options, r.MaxCredits = size, a.options(), imagegen.Credits(s.MaxCredits)
 	for _, path := range s.References {
 		file, err := openReference(path)
 		if err != nil {
@@ -149,21 +152,22 @@ func (a *app) options() imagegen.Options {
 	return o
 }
 
-// run asks, waits and saves. With --json the object is printed even if not all images could be saved: it names the
-// files that were.
-func (a *app) run(ctx context.Context, s waiter, r imagegen.GenerateRequest, out target) error {
+// generateAndSave asks, waits and saves. With --json the object is printed even if not all images could be saved: it
+// names the files that were.
+func (a *app) generateAndSave(ctx context.Context, s waiter, r imagegen.GenerateRequest, out target) error {
 	if err := chooseModel(ctx, s, &r); err != nil {
 		return a.unreachable(err)
 	}
 	// Nothing else may be written to standard error until stop has removed the line.
 	stop := a.progress("generating")
-	result, err := a.ask(ctx, s, r)
+	result, err := a.requestImages(ctx, s, r)
 	stop()
 	switch {
 	case err != nil:
 		return err
 	case a.settings.NoWait:
-		return a.did(out.asJSON, asked{ID: result.ID, Status: result.Status, Files: []string{}}, "%s", result.ID)
+		return a.printResult(out.asJSON, asked{ID: result.ID, Status: result.Status, Files: []string{}}, "%s",
+			result.ID)
 	// A failure is refunded in whole, so there is nothing to save and nothing to account for.
 	case result.Failure != nil:
 		return explain(result.Failure)
@@ -187,9 +191,9 @@ type asked struct {
 	Files   []string              `json:"files"`
 }
 
-// ask sends the request, and waits for the end of asynchronous work unless --no-wait says otherwise. Both calls are
-// repeated while that can help; the errors say where the work is found if it may go on.
-func (a *app) ask(ctx context.Context, s waiter, r imagegen.GenerateRequest) (imagegen.Result, error) {
+// requestImages sends the request, and waits for the end of asynchronous work unless --no-wait says otherwise. Both
+// calls are repeated while that can help; the errors say where the work is found if it may go on.
+func (a *app) requestImages(ctx context.Context, s waiter, r imagegen.GenerateRequest) (imagegen.Result, error) {
 	result, err := persist(ctx, func() (imagegen.Result, error) { return s.Generate(ctx, r) })
 	if err != nil {
 		return result, a.unanswered(err)

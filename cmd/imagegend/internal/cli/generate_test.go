@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
 	"github.com/imagegend/imagegend/imagegen"
@@ -19,12 +21,11 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
-
-	"github.com/matryer/is"
 )
 
 // newEngine starts an engine in memory with one user, who has 10 credits and a key.
-func newEngine(t *testing.T, change ...func(*engine.Config)) (service *engine.Engine, user imagegen.UserID, key string) {
+func newEngine(t *testing.T, change ...func(*engine.Config)) (service *engine.Engine, user imagegen.UserID,
+	key string) {
 	t.Helper()
 	is := is.New(t)
 	db := memory.New(nil)
@@ -36,7 +37,7 @@ func newEngine(t *testing.T, change ...func(*engine.Config)) (service *engine.En
 	}
 	service, err := engine.New(config)
 	is.NoErr(err)
-	is.NoErr(service.Start(t.Context()))
+	is.NoErr(service.Start())
 	t.Cleanup(func() { service.Stop(context.Background()) })
 	u, err := service.Accounts().CreateUser(t.Context(), "alice", "")
 	is.NoErr(err)
@@ -65,7 +66,7 @@ func newService(t *testing.T, instead asked) map[string]string {
 	return map[string]string{"IMAGEGEND_URL": server.URL, "IMAGEGEND_API_KEY": key}
 }
 
-// Who interrupts the command learns that the work goes on, and where to find it.
+// An interrupted command says that the work goes on, and where to find it.
 func TestGenerateInterrupted(t *testing.T) {
 	tests := []struct {
 		name, method, path string
@@ -111,13 +112,14 @@ func TestGenerateInterrupted(t *testing.T) {
 	}
 }
 
-// Who interrupts the command while the work waits for its turn takes it back.
+// An interrupt cancels work that still waits for its turn.
 func TestGenerateInterruptedInTime(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
-	service, user, key := newEngine(t, func(c *engine.Config) { c.Concurrency = 1 })
+	service, user, key := newEngine(t, func(c *engine.Config) { c.Limits.Concurrency = 1 })
 	t.Cleanup(func() { service.Stop(t.Context()) }) // which is cancelled by then, as is what hangs
-	first, err := service.As(user).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "[fake:hang] fox", Async: true})
+	first, err := service.As(user).Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1",
+		Prompt: "[fake:hang] fox", Async: true})
 	is.NoErr(err)
 	for g := first.Generation; g.Status == imagegen.StatusQueued; { // it has the only slot
 		g, err = service.As(user).Generation(t.Context(), first.ID)
@@ -137,7 +139,8 @@ func TestGenerateInterruptedInTime(t *testing.T) {
 	t.Cleanup(server.Close)
 	defer setEnv(t, map[string]string{"IMAGEGEND_URL": server.URL, "IMAGEGEND_API_KEY": key})()
 	var stdout, stderr bytes.Buffer
-	is.Equal(cli.Run(ctx, []string{"generate", "a hare", "--async"}, strings.NewReader(""), &stdout, &stderr), cli.ExitError)
+	is.Equal(cli.Run(ctx, []string{"generate", "a hare", "--async"}, strings.NewReader(""), &stdout, &stderr),
+		cli.ExitError)
 	says(t, stderr.String(), "interrupted; generation gen_", "was cancelled, and its credits are back")
 	b, err := service.As(user).Balance(t.Context())
 	is.NoErr(err)
@@ -146,7 +149,7 @@ func TestGenerateInterruptedInTime(t *testing.T) {
 
 var says = daemontest.Says
 
-// What was paid for can be had where it could not be saved.
+// When an image cannot be saved, the error says where to fetch it.
 func TestGenerateCannotSave(t *testing.T) {
 	is := is.New(t)
 	images := 0
@@ -176,7 +179,8 @@ func TestGenerateTriesItsTarget(t *testing.T) {
 	})
 	is.NoErr(os.MkdirAll("fox-2.png", 0o777))
 	got := imagegend(t, env, "generate", "fox", "--n", "2", "-o", "fox.png")
-	is.Equal(got, outcome{cli.ExitError, "", "imagegend: fox-2.png cannot be written: it is a directory; name another file with -o\n"})
+	is.Equal(got, outcome{cli.ExitError, "",
+		"imagegend: fox-2.png cannot be written: it is a directory; name another file with -o\n"})
 }
 
 // The trial leaves no trace.
@@ -190,12 +194,13 @@ func TestGenerateLeavesNoTrace(t *testing.T) {
 	is.Equal(len(files), 0)
 }
 
-// What the service refuses is said so that one knows what to do.
+// The errors about refused requests say what to do.
 func TestGenerateRefused(t *testing.T) {
 	limited := func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
 			w.WriteHeader(http.StatusPaymentRequired)
-			io.WriteString(w, `{"error":{"code":"insufficientCredits","message":"the API key \"k\" is limited to 1 credits a day"}}`)
+			io.WriteString(w,
+				`{"error":{"code":"insufficientCredits","message":"the API key \"k\" is limited to 1 credits a day"}}`)
 		}
 		return r.Method == http.MethodPost
 	}
@@ -212,11 +217,15 @@ func TestGenerateRefused(t *testing.T) {
 		args    []string
 		want    []string
 	}{
-		{"a reference that is no image", nil, "", []string{"--ref", "t.txt"}, []string{`"t.txt"`}},
-		{"an address with the path of the API", nil, "/api/v1", nil, []string{"/api/v1; --url is its address without /api/v1"}},
-		{"a key that is not valid", nil, "", []string{"--api-key", "img_live_wrong"}, []string{"imagegend key create --user NAME"}},
-		{"too few credits", nil, "", []string{"--n", "4", "--quality", "medium"}, []string{"costs 16; it has 10;", "imagegend credit grant --user NAME N"}},
-		{"a key at its limit", limited, "", nil, []string{"is limited to 1 credits a day;", "changes what a key may use with imagegend key limit"}},
+		{"a reference that is not an image", nil, "", []string{"--ref", "t.txt"}, []string{`"t.txt"`}},
+		{"an address with the path of the API", nil, "/api/v1", nil,
+			[]string{"/api/v1; --url is its address without /api/v1"}},
+		{"a key that is not valid", nil, "", []string{"--api-key", "img_live_wrong"},
+			[]string{"imagegend key create --user NAME"}},
+		{"too few credits", nil, "", []string{"--n", "4", "--quality", "medium"}, []string{"costs 16; it has 10;",
+			"imagegend credit grant --user NAME N"}},
+		{"a key at its limit", limited, "", nil, []string{"is limited to 1 credits a day;",
+			"changes what a key may use with imagegend key limit"}},
 		{"no models", noModels, "", nil, []string{"the service has no models"}},
 	}
 	for _, test := range tests {
@@ -233,7 +242,7 @@ func TestGenerateRefused(t *testing.T) {
 	}
 }
 
-// A certificate of one's own is told as such, and not as a service that does not run.
+// The error names a self-signed certificate as the cause, not a service that does not run.
 func TestGenerateWithoutTrust(t *testing.T) {
 	t.Chdir(t.TempDir())
 	s := httptest.NewUnstartedServer(http.NotFoundHandler())

@@ -2,23 +2,27 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// generation groups what an operator does with the generations of any user. Callers see and delete their own through
-// the API and the console.
-func (a *app) generation() *cobra.Command {
-	c := &cobra.Command{Use: "generation", Short: "list, show and delete generations, resolve disputes about their charge"}
-	c.AddCommand(a.generationList(), a.generationShow(), a.generationDelete(), a.generationDisputes(), a.generationResolve())
+// generationCommand groups what an operator does with the generations of any user. Callers see and delete their own
+// through the API and the console.
+func (a *app) generationCommand() *cobra.Command {
+	c := &cobra.Command{Use: "generation",
+		Short: "list, show and delete generations, resolve disputes about their charge"}
+	c.AddCommand(a.generationListCommand(), a.generationShowCommand(), a.generationDeleteCommand(),
+		a.generationDisputesCommand(), a.generationResolveCommand())
 	return parent(c)
 }
 
-// generationShow shows the prompt, so the audit trail records that somebody looked.
-func (a *app) generationShow() *cobra.Command {
+// generationShowCommand shows the prompt, so the audit trail records that somebody looked.
+func (a *app) generationShowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show ID",
 		Short:   "show all that is stored of a generation",
@@ -26,8 +30,8 @@ func (a *app) generationShow() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		g, err := s.Generation(cmd.Context(), args[0])
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
+		g, err := admin.GetGeneration.Do(cmd.Context(), s, imagegen.GenerationID(args[0]))
 		if err != nil {
 			return err
 		}
@@ -50,7 +54,8 @@ func (a *app) printGeneration(g admin.Generation) error {
 	line("prompt", g.Prompt)
 	line("model", g.Model)
 	// The request, and then what the policy made of it, by which the price goes.
-	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality, g.ReferenceCount))
+	line("asked for", fmt.Sprintf("%d × %s, quality %s, %d references", g.N, g.Size, g.RequestedQuality,
+		g.ReferenceCount))
 	line("tier", fmt.Sprintf("%s, ratio %s", g.Quality, g.AspectRatio))
 	line("credits", fmt.Sprintf("%d of %d", g.Credits, g.CreditsRequested))
 	// Not the number of the attempt: a restart raises that too.
@@ -69,14 +74,15 @@ func (a *app) printGeneration(g admin.Generation) error {
 		line("refunded", "by an operator")
 	}
 	for _, i := range g.Images {
-		line("image", fmt.Sprintf("%s, %d×%d, %s, %d bytes", i.ID, i.Width, i.Height, i.ContentType, i.Bytes))
+		line("image", strings.TrimSuffix(fmt.Sprintf("%s, %d×%d, %s, %d bytes, %s", i.ID, i.Width, i.Height,
+			i.ContentType, i.Bytes, i.Provenance), ", "))
 	}
 	return w.Flush()
 }
 
-// generationDelete erases what belongs to the user: images, references and prompt. A record without them stays, with
-// its charge, or the books would not balance. A generation that is under way is refused.
-func (a *app) generationDelete() *cobra.Command {
+// generationDeleteCommand erases what belongs to the user: images, references and prompt. A record without them stays,
+// with its charge, or the books would not balance. A generation that is under way is refused.
+func (a *app) generationDeleteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "delete ID",
 		Short:   "erase a generation's images, references and prompt",
@@ -85,11 +91,11 @@ func (a *app) generationDelete() *cobra.Command {
 		Args:    exactly("ID"),
 	}
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		if err := s.EraseGeneration(cmd.Context(), args[0]); err != nil {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
+		if _, err := admin.EraseGeneration.Do(cmd.Context(), s, imagegen.GenerationID(args[0])); err != nil {
 			return err
 		}
-		return a.did(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
+		return a.printResult(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
 	})
 	return c
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/matryer/is"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // A generation that was tried twice, with a restart between: its fence rose three times.
@@ -20,7 +20,7 @@ func TestGenerationTellsRetries(t *testing.T) {
 	is.True(!strings.Contains(out.String(), "attempt"))
 }
 
-// What users wrote cannot speak to the operator's terminal, nor pass for a line of its own.
+// Text of users can neither send escape sequences to the operator's terminal nor begin a line.
 func TestTextOfUsersIsQuotedWhereItMust(t *testing.T) {
 	is := is.New(t)
 	var out bytes.Buffer
@@ -31,6 +31,6 @@ func TestTextOfUsersIsQuotedWhereItMust(t *testing.T) {
 
 	out.Reset()
 	names := []string{`a "red" fox — ü 狐`, "\x1b]0;title\a", "\x9b2J", ""}
-	is.NoErr(list(a, false, names, []string{"NAME"}, func(s string) []any { return []any{s} }))
+	is.NoErr(printList(a, false, names, []string{"NAME"}, func(s string) []any { return []any{s} }))
 	is.Equal(out.String(), "NAME\na \"red\" fox — ü 狐\n"+`"\x1b]0;title\a"`+"\n"+`"\x9b2J"`+"\n\n")
 }

@@ -29,11 +29,11 @@ func leaves(c *cobra.Command) (all []*cobra.Command) {
 }
 
 // silent are the commands that have nothing to say to a program, or speak its language always.
-var silent = []string{"imagegend serve", "imagegend openapi", "imagegend mcp"}
+var silent = []string{"imagegend serve", "imagegend openapi", "imagegend mcp", "imagegend man"}
 
-// Whatever a program runs, it can read what came of it.
+// Every command prints its result as JSON for programs.
 func TestEveryCommandTakesJSON(t *testing.T) {
-	for _, c := range leaves(new(app).root()) {
+	for _, c := range leaves(new(app).rootCommand()) {
 		if !slices.Contains(silent, c.CommandPath()) && c.Flags().Lookup("json") == nil {
 			t.Errorf("%s has no --json", c.CommandPath())
 		}
@@ -42,7 +42,7 @@ func TestEveryCommandTakesJSON(t *testing.T) {
 
 // Each command that does something shows how.
 func TestEveryCommandHasAnExample(t *testing.T) {
-	for _, c := range leaves(new(app).root()) {
+	for _, c := range leaves(new(app).rootCommand()) {
 		if !c.HasExample() {
 			t.Errorf("%s has no example", c.CommandPath())
 		}
@@ -59,7 +59,8 @@ type session struct {
 func (s session) says(args ...string) map[string]any {
 	s.t.Helper()
 	var stdout, stderr bytes.Buffer
-	if code := Run(s.t.Context(), append(args, "--json"), strings.NewReader(""), &stdout, &stderr); code != ExitOK || stderr.Len() > 0 {
+	if code := Run(s.t.Context(), append(args, "--json"), strings.NewReader(""), &stdout, &stderr); code != ExitOK ||
+		stderr.Len() > 0 {
 		s.t.Fatalf("%v: status %d\n%s%s", args, code, &stdout, &stderr)
 	}
 	var o map[string]any
@@ -118,7 +119,8 @@ func TestChangesInJSON(t *testing.T) {
 	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
 	is.Equal(s.do("move", "--to-data-dir", elsewhere), map[string]any{"from": s.dir, "to": elsewhere})
 	var rows, stderr bytes.Buffer
-	is.Equal(Run(t.Context(), []string{"trail", "--json", "--data-dir", elsewhere}, strings.NewReader(""), &rows, &stderr), ExitOK)
+	is.Equal(Run(t.Context(), []string{"trail", "--json", "--data-dir", elsewhere}, strings.NewReader(""), &rows,
+		&stderr), ExitOK)
 	is.True(strings.Contains(rows.String(), "data.move"))
 }
 

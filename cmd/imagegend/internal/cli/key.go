@@ -1,26 +1,27 @@
 package cli
 
 import (
-	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// key groups what concerns API keys, by which callers use the service. Operators' programs have keys of another kind,
-// see opsKey.
-func (a *app) key() *cobra.Command {
+// keyCommand groups what concerns API keys, by which callers use the service. Operators' programs have keys of another
+// kind, see opsKeyCommand.
+func (a *app) keyCommand() *cobra.Command {
 	c := &cobra.Command{Use: "key", Short: "create, list, limit and revoke API keys"}
-	c.AddCommand(a.keyCreate(), a.keyList(), a.keyLimit(), a.keyRevoke())
+	c.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyLimitCommand(), a.keyRevokeCommand())
 	return parent(c)
 }
 
-// keyCreate prints the raw key, which nobody can see again: the service stores a hash. A user can have many keys, so
-// that each program has one of its own, which can be limited and revoked without touching the others.
-func (a *app) keyCreate() *cobra.Command {
+// keyCreateCommand prints the raw key, which nobody can see again: the service stores a hash. A user can have many
+// keys, so that each program has one of its own, which can be limited and revoked without touching the others.
+func (a *app) keyCreateCommand() *cobra.Command {
 	var k admin.NewKey
 	var expiresIn time.Duration
 	c := &cobra.Command{
@@ -34,12 +35,12 @@ func (a *app) keyCreate() *cobra.Command {
 		Args: exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		// Without --expires-in the zero time stays, which means never.
 		if expiresIn > 0 {
 			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
 		}
-		made, err := s.CreateKey(cmd.Context(), k)
+		made, err := admin.CreateKey.Do(cmd.Context(), s, k)
 		if err != nil {
 			return err
 		}
@@ -48,19 +49,21 @@ func (a *app) keyCreate() *cobra.Command {
 			expiry = "expires at " + when(made.ExpiresAt) + " UTC"
 		}
 		// The raw key appears here and nowhere else, not even in the audit trail.
-		return a.handed(*asJSON, made, made.Raw, "key %s of user %s, shown only now; it %s", made.ID, k.User, expiry)
+		return a.printAlone(*asJSON, made, made.Raw, "key %s of user %s, shown only now; it %s", made.ID, k.User,
+			expiry)
 	})
 	userFlag(c, &k.User)
 	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
-	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires, such as 720h; without it, never")
+	c.Flags().Var(config.Duration(&expiresIn), "expires-in",
+		"time after which the key expires, such as 720h; without it, never")
 	// A key without limits can spend all that its user has.
 	limitFlag(c, &k.Limits)
 	return c
 }
 
-// keyList also lists keys that were revoked or have expired. It shows how a raw key begins, by which a user recognizes
-// it; nobody can see the rest again.
-func (a *app) keyList() *cobra.Command {
+// keyListCommand also lists keys that were revoked or have expired. It shows how a raw key begins, by which a user
+// recognizes it; nobody can see the rest again.
+func (a *app) keyListCommand() *cobra.Command {
 	var user string
 	c := &cobra.Command{
 		Use:     "list --user NAME",
@@ -70,15 +73,16 @@ func (a *app) keyList() *cobra.Command {
 	}
 	userFlag(c, &user)
 	// LIMITS are in the form that --limit takes, to be copied and changed.
-	keys := func(s admin.Service, ctx context.Context) ([]admin.Key, error) { return s.Keys(ctx, user) }
-	listing(a, c, keys, []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED", "LAST USED", "LIMITS"}, func(k admin.Key) []any {
-		return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt), when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
+	listing(a, c, calling(admin.ListKeys, &user), []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED",
+		"LAST USED", "LIMITS"}, func(k admin.Key) []any {
+		return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt),
+			when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
 	})
 	return c
 }
 
-// keyLimit requires --limit, so that a forgotten flag does not remove all limits.
-func (a *app) keyLimit() *cobra.Command {
+// keyLimitCommand requires --limit, so that a forgotten flag does not remove all limits.
+func (a *app) keyLimitCommand() *cobra.Command {
 	var l admin.KeyLimit
 	c := &cobra.Command{
 		Use:   "limit KEY_ID --limit LIMITS",
@@ -91,33 +95,23 @@ func (a *app) keyLimit() *cobra.Command {
 	limitFlag(c, &l.Limits)
 	// The new limits replace the old ones altogether, so there is no default to go by.
 	required(c, "limit")
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		l.ID = args[0]
-		k, err := s.LimitKey(cmd.Context(), l)
-		if err != nil {
-			return err
-		}
-		return a.did(*asJSON, k, "key %s (%s) has the limits %s", k.ID, plain(k.Name), (*limitsValue)(&k.Limits))
+	changing(a, c, admin.LimitKey, &l, &l.ID, func(k admin.Key) string {
+		return fmt.Sprintf("key %s (%s) has the limits %s", k.ID, plain(k.Name), (*limitsValue)(&k.Limits))
 	})
 	return c
 }
 
-// keyRevoke takes the identifier that list shows. A raw key in its place is refused without being repeated.
-func (a *app) keyRevoke() *cobra.Command {
+// keyRevokeCommand takes the identifier that list shows. A raw key in its place is refused without being repeated.
+func (a *app) keyRevokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke KEY_ID",
 		Short:   "make a key invalid, at once and for good",
 		Example: "  imagegend key revoke key_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("KEY_ID"),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		k, err := s.RevokeKey(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		return a.did(*asJSON, k, "key %s (%s) is revoked", k.ID, plain(k.Name))
+	var id imagegen.KeyID
+	changing(a, c, admin.RevokeKey, &id, &id, func(k admin.Key) string {
+		return fmt.Sprintf("key %s (%s) is revoked", k.ID, plain(k.Name))
 	})
 	return c
 }

@@ -2,23 +2,26 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // limitFlag declares --limit, which key create and key limit share.
 func limitFlag(c *cobra.Command, l *admin.KeyLimits) {
-	c.Flags().Var((*limitsValue)(l), "limit", "`limits` of the key, such as total=100,day=10,month=50,at-once=2: credits in all, in a UTC day and in a UTC month, "+
-		"and generations at once; without it, or with none, no limit")
+	c.Flags().Var((*limitsValue)(l), "limit",
+		"`limits` of the key, such as total=100,day=10,month=50,at-once=2: credits in all, in a UTC day and in a UTC month, "+
+			"and generations at once; without it, or with none, no limit")
 }
 
-// limitsValue is the value of --limit. Each occurrence adds to those before it, except none, which removes them.
-// Numbers are checked against what a limit can be when the key is made or changed.
+// limitsValue is the value of --limit. Each occurrence adds to those before it, except none, which removes them. A
+// limit that is given twice is refused. Numbers are checked against what a limit can be when the key is made or
+// changed.
 type limitsValue admin.KeyLimits
 
 // noLimits is the text of a key without limits.
@@ -28,7 +31,7 @@ const noLimits = "none"
 func (l *limitsValue) String() string {
 	var shown []string
 	for _, name := range limitNames {
-		if n := l.get(name); n != 0 {
+		if n := l.limit(name); n != 0 {
 			shown = append(shown, name+"="+strconv.FormatInt(n, 10))
 		}
 	}
@@ -41,11 +44,11 @@ func (l *limitsValue) String() string {
 // Type names the value in help.
 func (*limitsValue) Type() string { return "limits" }
 
-// limitNames are the names of the limits, in the order in which they are shown. get and Set know each of them.
+// limitNames are the names of the limits, in the order in which they are shown. limit and Set know each of them.
 var limitNames = []string{"total", "day", "month", "at-once"}
 
-// get returns the limit of a name; 0: no limit. The name must be one of limitNames.
-func (l *limitsValue) get(name string) int64 {
+// limit returns the limit of a name; 0: no limit. The name must be one of limitNames.
+func (l *limitsValue) limit(name string) int64 {
 	switch name {
 	case "total":
 		return int64(l.Credits)
@@ -54,7 +57,7 @@ func (l *limitsValue) get(name string) int64 {
 	case "month":
 		return int64(l.Monthly)
 	}
-	return int64(l.AtOnce)
+	return int64(l.Concurrent)
 }
 
 // Set implements pflag.Value. After an error a part of the text may have been taken; the command does not run then.
@@ -65,11 +68,15 @@ func (l *limitsValue) Set(s string) error {
 		return nil
 	}
 	for _, part := range strings.Split(s, ",") {
-		// A part without = has no value, which is no number.
+		// A part without = has an empty value, which is not a number.
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 1 || n > int64(imagegen.MaxCredits) {
-			return fmt.Errorf("a limit is a name, = and a number from 1, such as day=10; the names are %s; got %q", strings.Join(limitNames, ", "), part)
+			return fmt.Errorf("a limit is a name, = and a number from 1, such as day=10; the names are %s; got %q",
+				strings.Join(limitNames, ", "), part)
+		}
+		if slices.Contains(limitNames, name) && l.limit(name) != 0 {
+			return fmt.Errorf("the limit %s is given twice; give it once", name)
 		}
 		switch name {
 		case "total":
@@ -79,7 +86,7 @@ func (l *limitsValue) Set(s string) error {
 		case "month":
 			l.Monthly = imagegen.Credits(n)
 		case "at-once":
-			l.AtOnce = int(n)
+			l.Concurrent = int(n)
 		default:
 			return fmt.Errorf("%q is not a limit; the names are %s", name, strings.Join(limitNames, ", "))
 		}

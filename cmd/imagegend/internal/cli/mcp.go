@@ -8,20 +8,19 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // longestLine bounds a message of an agent, which is one line, in bytes. Images are not in messages but in files, so a
 // megabyte is far more than a prompt takes.
 const longestLine = 1 << 20
 
-// mcp runs until the agent closes standard input. Standard input and output belong to the protocol, so everything for
-// people goes to standard error.
-func (a *app) mcp() *cobra.Command {
+// mcpCommand runs until the agent closes standard input. Standard input and output belong to the protocol, so
+// everything for people goes to standard error.
+func (a *app) mcpCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "offer the service to an agent on this machine (Model Context Protocol)",

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
-
 	"github.com/matryer/is"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
 // An agent that starts the command has an image made, and finds it in the directory.
@@ -32,7 +32,8 @@ func TestMCP(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	is.NoErr(err)
-	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "generate_image", Arguments: map[string]any{"prompt": "a fox", "size": "48x32"}})
+	r, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "generate_image",
+		Arguments: map[string]any{"prompt": "a fox", "size": "48x32"}})
 	is.NoErr(err)
 	var g struct{ Images []struct{ File string } }
 	b, err := json.Marshal(r.StructuredContent)
@@ -49,7 +50,7 @@ func TestMCP(t *testing.T) {
 	is.Equal(stderr.String(), "")
 }
 
-// Whoever interrupts the command is not kept waiting for input that does not come.
+// An interrupt ends the command while it waits for input.
 func TestMCPInterrupted(t *testing.T) {
 	is := is.New(t)
 	in, _ := io.Pipe()

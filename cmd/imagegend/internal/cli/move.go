@@ -8,16 +8,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// move opens both places itself and asks no server. The storages keep servers out: with the lock of a directory, and
-// with marks at both ends until the move has ended.
-func (a *app) move() *cobra.Command {
+// moveCommand opens both places itself and asks no server. The storages keep servers out: with the lock of a directory,
+// and with marks at both ends until the move has ended.
+func (a *app) moveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "move",
 		Short: "move everything from a data directory to a database and a bucket, or back",
@@ -35,11 +35,12 @@ func (a *app) move() *cobra.Command {
 	c.Flags().StringVar(&to.DataDir, "to-data-dir", "", "`directory`, absent or empty, to move to")
 	c.Flags().StringVar(&to.Database, "to-database", "", "`address` of a PostgreSQL database to move to")
 	c.Flags().StringVar(&to.Images, "to-images", "", "`address` of a bucket to move images to, beside --to-database")
-	giveUp := c.Flags().Bool("give-up", false, "end a move that was interrupted: the source can be used as before, and what the target has is worthless")
+	giveUp := c.Flags().Bool("give-up", false,
+		"end a move that was interrupted: the source can be used as before, and what the target has is worthless")
 	asJSON := jsonFlag(c, "one JSON object")
 	a.settings.DataFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
-		ctx, from := admin.AsCommand(cmd.Context()), a.settings.Data
+		ctx, from := adminserver.AsCommand(cmd.Context()), a.settings.Data
 		// A target is a directory, or a database with a bucket. Half of the latter would put images where no node
 		// looks.
 		directory := to.DataDir != ""
@@ -81,7 +82,9 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 	if err := noteMoved(ctx, to, m); err != nil {
 		return fmt.Errorf("everything was moved to %s, but its audit trail does not say so: %w", m.To, err)
 	}
-	return a.did(asJSON, m, "moved everything from %s to %s: serve that from now on, and remove the other once you have a backup", m.From, m.To)
+	return a.printResult(asJSON, m,
+		"moved everything from %s to %s: serve that from now on, and remove the other once you have a backup", m.From,
+		m.To)
 }
 
 // moveData moves everything and closes both ends, since the target can be opened for ordinary use only afterwards.
@@ -89,7 +92,8 @@ func (a *app) moveTo(ctx context.Context, from, to config.Data, asJSON bool) err
 func moveData(ctx context.Context, from, to config.Data, tell func(transfer.Progress)) (m moved, err error) {
 	// The source is to be removed one day, and the target would go with it.
 	if !from.Shared() && !to.Shared() && data.Inside(to.DataDir, from.DataDir) {
-		return m, fmt.Errorf("%s lies in %s, from which everything is to be moved; name a directory elsewhere", to.DataDir, from.DataDir)
+		return m, fmt.Errorf("%s lies in %s, from which everything is to be moved; name a directory elsewhere",
+			to.DataDir, from.DataDir)
 	}
 	source, err := data.OpenEnd(ctx, from, false)
 	if err != nil {
@@ -115,7 +119,8 @@ func noteMoved(ctx context.Context, to config.Data, m moved) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Note(ctx, account.TrailRow{Act: account.ActDataMove, Before: m.From, After: m.To, Outcome: account.TrailDone}), db.Close())
+	return errors.Join(db.Note(ctx, account.TrailRow{Act: account.ActDataMove, Before: m.From, After: m.To,
+		Outcome: account.TrailDone}), db.Close())
 }
 
 // giveUp ends a move that was interrupted, so that the source can be used again. The target is not touched: whatever
@@ -128,19 +133,19 @@ func (a *app) giveUp(ctx context.Context, from config.Data, asJSON bool) error {
 	if err := errors.Join(transfer.GiveUp(ctx, source.End), source.Close()); err != nil {
 		return err
 	}
-	return a.did(asJSON, moved{From: source.Name}, "%s is used as before", source.Name)
+	return a.printResult(asJSON, moved{From: source.Name}, "%s is used as before", source.Name)
 }
 
-// toldEvery is how often progress within one step is shown.
-const toldEvery = 10 * time.Second
+// progressEvery is how often progress within one step is shown.
+const progressEvery = 10 * time.Second
 
 // tellProgress returns a function that shows each new step on standard error, and how far the step has got every
-// toldEvery, so that the log of a move that takes hours stays short. It is not safe for concurrent use.
+// progressEvery, so that the log of a move that takes hours stays short. It is not safe for concurrent use.
 func (a *app) tellProgress() func(transfer.Progress) {
 	var step transfer.Step
-	var told time.Time
+	var shown time.Time
 	return func(p transfer.Progress) {
-		if p.Step == step && time.Since(told) < toldEvery {
+		if p.Step == step && time.Since(shown) < progressEvery {
 			return
 		}
 		if p.Step != step {
@@ -148,6 +153,6 @@ func (a *app) tellProgress() func(transfer.Progress) {
 		} else {
 			fmt.Fprintf(a.stderr, "%s: %s, %s\n", p.Step, plural(p.Rows, "row"), plural(p.Files, "file"))
 		}
-		step, told = p.Step, time.Now()
+		step, shown = p.Step, time.Now()
 	}
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/matryer/is"
 )
 
-// Nothing is moved into the directory that it comes from, which its owner is told to remove afterwards.
+// move refuses a target in its source, which the operator is to remove afterwards.
 func TestMoveIntoItself(t *testing.T) {
 	is, dir := is.New(t), filepath.Join(t.TempDir(), "data")
 	move := func(to string) (stderr string, code int) {
 		var out, errs bytes.Buffer
-		code = Run(t.Context(), []string{"move", "--data-dir", dir, "--to-data-dir", to}, strings.NewReader(""), &out, &errs)
+		code = Run(t.Context(), []string{"move", "--data-dir", dir, "--to-data-dir", to}, strings.NewReader(""), &out,
+			&errs)
 		return errs.String(), code
 	}
 	for _, to := range []string{dir, filepath.Join(dir, "new")} {

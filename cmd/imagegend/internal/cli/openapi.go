@@ -6,10 +6,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
-// openapi needs neither settings nor a server. The document is part of the program, so it describes the service of
-// this version, which need not be the version that runs. It is written as it is: it ends with a line break of its
+// openapiCommand needs neither settings nor a server. The document is part of the program, so it describes the service
+// of this version, which need not be the version that runs. It is written as it is: it ends with a line break of its
 // own.
-func (a *app) openapi() *cobra.Command {
+func (a *app) openapiCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openapi",
 		Short: "print the OpenAPI document of the HTTP interface",

@@ -3,9 +3,9 @@ package cli_test
 import (
 	"testing"
 
-	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
-
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
 func TestOpenAPI(t *testing.T) {

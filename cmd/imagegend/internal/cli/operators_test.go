@@ -33,6 +33,9 @@ func TestUsersAreCompleted(t *testing.T) {
 		"behind an argument": {[]string{"credit", "grant", "100", "--user", ""}, "alice\n:4\n"},
 		"as an argument":     {[]string{"user", "suspend", ""}, "alice\n:4\n"},
 		"as another one":     {[]string{"user", "suspend", "alice", ""}, ":4\n"},
+		"as an actor":        {[]string{"trail", "--actor", ""}, "alice\n:4\n"},
+		"as a target":        {[]string{"trail", "--target", ""}, "alice\n:4\n"},
+		"not as an id":       {[]string{"generation", "show", ""}, ":4\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := imagegend(t, nil, append([]string{"__complete"}, test.line...)...)
@@ -57,7 +60,7 @@ func TestTrailSinceDaysAgo(t *testing.T) {
 	}
 }
 
-// Nobody who looks for a fault has to know the packages of the program.
+// The findings of doctor name no packages of the program.
 func TestDoctorNamesNoPackage(t *testing.T) {
 	is := is.New(t)
 	t.Chdir(t.TempDir())
@@ -68,12 +71,14 @@ func TestDoctorNamesNoPackage(t *testing.T) {
 	says(t, got.stdout, "fail  database       there is no database here")
 }
 
-// What a library says in several lines is one line, without its own indents.
+// An error of a library that has several lines is printed as one.
 func TestErrorsOfADatabaseAreOneLine(t *testing.T) {
 	is := is.New(t)
-	got := imagegend(t, nil, "audit", "--database", "postgres://127.0.0.1:1/x?connect_timeout=1", "--images", "s3://b/p?endpoint=http://127.0.0.1:1")
+	got := imagegend(t, nil, "audit", "--database", "postgres://127.0.0.1:1/x?connect_timeout=1", "--images",
+		"s3://b/p?endpoint=http://127.0.0.1:1")
 	is.Equal(got.code, cli.ExitError)
 	says(t, got.stderr, "imagegend: the database cannot be reached: ")
+	is.True(!strings.Contains(got.stderr, ":;")) // the reasons stand on lines of their own
 	is.True(!strings.Contains(got.stderr, "\t"))
 	is.Equal(strings.Count(got.stderr, "\n"), 1)
 }

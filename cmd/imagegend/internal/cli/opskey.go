@@ -1,27 +1,30 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// opsKey and its subcommands administer the keys of operators' programs. The interface for these programs has no such
-// calls, since a program could give itself more rights with them.
-func (a *app) opsKey() *cobra.Command {
-	c := &cobra.Command{Use: "ops-key", Short: "create, list and revoke operator keys, by which programs administer the service"}
-	// There is no command to change a key: whoever wants other scopes makes another key and revokes the first.
-	c.AddCommand(a.opsKeyCreate(), a.opsKeyList(), a.opsKeyRevoke())
+// opsKeyCommand and its subcommands administer the keys of operators' programs. The interface for these programs has no
+// such calls, since a program could give itself more rights with them.
+func (a *app) opsKeyCommand() *cobra.Command {
+	c := &cobra.Command{Use: "ops-key",
+		Short: "create, list and revoke operator keys, by which programs administer the service"}
+	// There is no command to change a key: for other scopes, operators make another key and revoke the first.
+	c.AddCommand(a.opsKeyCreateCommand(), a.opsKeyListCommand(), a.opsKeyRevokeCommand())
 	return parent(c)
 }
 
-// opsKeyCreate prints the raw key, which nobody can see again. Unlike an API key, an operator key always expires:
-// --expires-in has a default and cannot be 0.
-func (a *app) opsKeyCreate() *cobra.Command {
+// opsKeyCreateCommand prints the raw key, which nobody can see again. Unlike an API key, an operator key always
+// expires: --expires-in has a default and cannot be 0.
+func (a *app) opsKeyCreateCommand() *cobra.Command {
 	var k admin.NewOpsKey
 	expiresIn := 90 * 24 * time.Hour
 	c := &cobra.Command{
@@ -38,49 +41,49 @@ func (a *app) opsKeyCreate() *cobra.Command {
 			"  imagegend ops-key create report --scope read --expires-in 24h",
 		Args: exactly("NAME"),
 	}
-	// There is no default: whoever makes a key decides what it may do.
-	c.Flags().StringSliceVar(&k.Scopes, "scope", nil, "`scope` of the key: read, users, credits, data or all; repeatable")
+	// There is no default: the operator who makes a key decides what it may do.
+	c.Flags().StringSliceVar(&k.Scopes, "scope", nil,
+		"`scope` of the key: read, users, keys, credits, data or all; repeatable")
 	required(c, "scope")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires")
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
 		k.Name, k.Expires = args[0], admin.Time{Time: time.Now().Add(expiresIn)}
-		made, err := s.CreateOpsKey(cmd.Context(), k)
+		made, err := admin.CreateOpsKey.Do(cmd.Context(), s, k)
 		if err != nil {
 			return err
 		}
-		return a.handed(*asJSON, made, made.Raw, "operator key %s (%s), shown only now; it may %s until %s UTC", made.ID, plain(made.Name),
-			strings.Join(made.Scopes, ", "), when(made.ExpiresAt))
+		return a.printAlone(*asJSON, made, made.Raw, "operator key %s (%s), shown only now; it may %s until %s UTC",
+			made.ID, plain(made.Name), strings.Join(made.Scopes, ", "), when(made.ExpiresAt))
 	})
 	return c
 }
 
-// opsKeyList also lists keys that were revoked or have expired. It shows how a raw key begins, by which an operator
-// recognizes it.
-func (a *app) opsKeyList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list", Args: exactly()}
+// opsKeyListCommand also lists keys that were revoked or have expired. It shows how a raw key begins, by which an
+// operator recognizes it.
+func (a *app) opsKeyListCommand() *cobra.Command {
+	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list",
+		Args: exactly()}
 	// SCOPES are joined by commas alone: one cell, which is also what --scope takes.
-	listing(a, c, admin.Service.OpsKeys, []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED", "EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
-		return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt)}
+	listing(a, c, calling(admin.ListOpsKeys, &admin.None{}), []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED",
+		"EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {
+		return []any{k.ID, k.Name, k.Prefix, strings.Join(k.Scopes, ","), when(k.CreatedAt), when(k.ExpiresAt),
+			when(k.RevokedAt)}
 	})
 	return c
 }
 
-// opsKeyRevoke takes the identifier that list shows. A raw key in its place is refused without being repeated.
-func (a *app) opsKeyRevoke() *cobra.Command {
+// opsKeyRevokeCommand takes the identifier that list shows. A raw key in its place is refused without being repeated.
+func (a *app) opsKeyRevokeCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "revoke ID",
 		Short:   "make an operator key invalid, at once and for good",
 		Example: "  imagegend ops-key revoke opk_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("ID"),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, args []string) error {
-		k, err := s.RevokeOpsKey(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		return a.did(*asJSON, k, "operator key %s (%s) is revoked", k.ID, plain(k.Name))
+	var id imagegen.OperatorKeyID
+	changing(a, c, admin.RevokeOpsKey, &id, &id, func(k admin.OpsKey) string {
+		return fmt.Sprintf("operator key %s (%s) is revoked", k.ID, plain(k.Name))
 	})
 	return c
 }

@@ -16,7 +16,8 @@ import (
 func TestGenerateWithOptions(t *testing.T) {
 	is := is.New(t)
 	env := newService(t, nil)
-	args := []string{"generate", "a fox", "--size", "64x64", "--output-format", "webp", "--background", "transparent", "--seed", "7"}
+	args := []string{"generate", "a fox", "--size", "64x64", "--output-format", "webp", "--background", "transparent",
+		"--seed", "7"}
 	is.Equal(imagegend(t, env, append(args, "-o", "a.webp")...).code, 0)
 	is.Equal(imagegend(t, env, append(args, "-o", "b.webp")...).code, 0)
 	first, err := os.ReadFile("a.webp")
@@ -42,7 +43,8 @@ func TestGenerateWithOptions(t *testing.T) {
 		is.NoErr(png.Encode(f, m))
 		is.NoErr(f.Close())
 	}
-	is.Equal(imagegend(t, env, "generate", "a fox", "--size", "64x64", "--ref", "fox.png", "--mask", "mask.png", "-o", "c.png").code, 0)
+	is.Equal(imagegend(t, env, "generate", "a fox", "--size", "64x64", "--ref", "fox.png", "--mask", "mask.png", "-o",
+		"c.png").code, 0)
 	f, err := os.Open("c.png")
 	is.NoErr(err)
 	defer f.Close()

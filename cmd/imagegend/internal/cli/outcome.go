@@ -20,7 +20,8 @@ func (a *app) unreachable(err error) error {
 		return fmt.Errorf("the certificate of %s is not trusted: %w; have this system trust it, or name its file in $SSL_CERT_FILE", a.settings.URL, e.Err)
 	// An error that the service sent has no Err; package client sets it when the connection failed.
 	case ok && e.Err != nil:
-		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url", a.settings.URL, e.Err)
+		return fmt.Errorf("no service answers at %s: %w; start one with imagegend serve, or name another with --url",
+			a.settings.URL, e.Err)
 	case ok && e.Code == imagegen.CodeNotFound:
 		return fmt.Errorf("there is no service at %s; --url is its address without /api/v1", a.settings.URL)
 	}
@@ -34,7 +35,8 @@ func (a *app) unanswered(err error) error {
 	if !gone {
 		return explain(err)
 	}
-	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why, a.generations())}
+	return &exit{ExitError, fmt.Errorf("%w; the work may go on and be charged: GET %s lists what was asked for", why,
+		a.generations())}
 }
 
 // cancelTime bounds how long an interrupted command waits for the service to cancel the generation. A second signal
@@ -53,7 +55,8 @@ func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.Gen
 	if errors.Is(err, context.Canceled) && cancelled(ctx, s, id) {
 		return &exit{ExitError, fmt.Errorf("%w; generation %s was cancelled, and its credits are back", why, id)}
 	}
-	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id, a.generations(), id)}
+	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id,
+		a.generations(), id)}
 }
 
 // cancelled cancels a generation and reports whether that was in time. It uses the values of the context that was
@@ -97,7 +100,8 @@ func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error)
 	if errors.Is(err, context.Canceled) {
 		why = errors.New("interrupted")
 	}
-	return &exit{ExitError, fmt.Errorf("generation %s was charged, but not all could be saved: %w; get the rest at %s", g.ID, why, strings.Join(addresses, " "))}
+	return &exit{ExitError, fmt.Errorf("generation %s was charged, but not all could be saved: %w; get the rest at %s",
+		g.ID, why, strings.Join(addresses, " "))}
 }
 
 // explain puts an error of the service into words for people: without its code, and with what to do where that is
@@ -110,7 +114,8 @@ func explain(err error) error {
 	case e.Code == imagegen.CodeInvalidKey || e.Code == imagegen.CodeExpiredKey:
 		return errors.New(e.Message + "; imagegend key create --user NAME makes another")
 	case e.Code == imagegen.CodeInsufficientCredits:
-		return errors.New(e.Message + "; an operator adds some with imagegend credit grant --user NAME N, or changes what a key may use with imagegend key limit")
+		return errors.New(e.Message +
+			"; an operator adds some with imagegend credit grant --user NAME N, or changes what a key may use with imagegend key limit")
 	}
 	return errors.New(e.Message)
 }

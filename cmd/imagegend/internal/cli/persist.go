@@ -20,7 +20,7 @@ const (
 )
 
 // persist repeats a call until it is answered for good; the call must be safe to repeat. A broken connection, an
-// overloaded service and a call that still runs under the same key are no such answers. Between calls it waits for as
+// overloaded service and a call that still runs under the same key do not count as such. Between calls it waits for as
 // long as the service asks, and at least half a second, which doubles with each failure. If ctx ends while it waits,
 // its error is that of ctx. A call that keeps failing returns its last error.
 func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
@@ -33,7 +33,7 @@ func persist[T any](ctx context.Context, call func() (T, error)) (T, error) {
 		// Success, or an error that came from no service, such as that of a context.
 		case !ok:
 			return t, err
-		// The first call is still being answered. That is no failure, so it is not counted.
+		// The first call is still being answered. That is not a failure, so it is not counted.
 		case e.Code == imagegen.CodeIdempotencyKeyInUse && time.Since(began) < patience:
 		case e.Code == imagegen.CodeOverloaded || e.Code == imagegen.CodeInternal:
 			// The service was there for long, so it is worth more patience than one that never answered.

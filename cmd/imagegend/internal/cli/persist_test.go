@@ -30,8 +30,10 @@ func TestPersist(t *testing.T) {
 		{"connection lost twice", []error{imagegen.ErrInternal, imagegen.ErrInternal, nil}, 0, 3, nil, 3 * time.Second},
 		{"overloaded for a moment", []error{overloaded, nil}, 0, 2, nil, 7 * time.Second},
 		{"never back", []error{imagegen.ErrInternal}, 0, tries, imagegen.ErrInternal, 15 * time.Second},
-		{"still running, then lost, then there", []error{inUse, inUse, inUse, inUse, inUse, inUse, imagegen.ErrInternal, nil}, 0, 8, nil, 13 * time.Second},
-		{"lost now and then", []error{lost, lost, lost, lost, lost, lost, lost, nil}, 2 * time.Minute, 8, nil, 16*time.Minute + 7*time.Second},
+		{"still running, then lost, then there", []error{inUse, inUse, inUse, inUse, inUse, inUse, imagegen.ErrInternal,
+			nil}, 0, 8, nil, 13 * time.Second},
+		{"lost now and then", []error{lost, lost, lost, lost, lost, lost, lost, nil}, 2 * time.Minute, 8, nil,
+			16*time.Minute + 7*time.Second},
 		{"nobody to reach", []error{lost}, 10 * time.Second, tries, lost, 50*time.Second + 15*time.Second},
 		{"running for ever", []error{inUse}, 0, 451, inUse, patience},
 	}

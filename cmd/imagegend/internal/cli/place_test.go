@@ -34,11 +34,11 @@ func saveAs(name string, err error) (said string, _ error) {
 	var out bytes.Buffer
 	ext := filepath.Ext(name)
 	t := target{base: strings.TrimSuffix(name, ext), ext: ext, chosen: true}
-	_, err = (&app{stdout: &out, stderr: io.Discard}).write(newDownload(err), t, 1, 1)
+	_, err = (&app{stdout: &out, stderr: io.Discard}).writeImage(newDownload(err), t, 1, 1)
 	return out.String(), err
 }
 
-// What a file held is lost only to a whole image; the file keeps its mode, and a link stays a link.
+// Only a whole image replaces a file; the file keeps its mode, and a link stays a link.
 func TestSaveOverWhatIsThere(t *testing.T) {
 	broken := errors.New("the connection broke")
 	tests := map[string]struct {
@@ -88,14 +88,15 @@ func TestSaveOverWhatIsThere(t *testing.T) {
 
 // An extension may be in capitals, and may be the long one.
 func TestNoteOfWhatAFileHolds(t *testing.T) {
-	for name, want := range map[string]string{"FOX.PNG": "", "fox.Png": "", "fox.png": "", "fox": "", "FOX.JPEG": "note: FOX.JPEG holds image/png\n"} {
+	for name, want := range map[string]string{"FOX.PNG": "", "fox.Png": "", "fox.png": "", "fox": "",
+		"FOX.JPEG": "note: FOX.JPEG holds image/png\n"} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			t.Chdir(t.TempDir())
 			var notes bytes.Buffer
 			ext := filepath.Ext(name)
 			to := target{base: strings.TrimSuffix(name, ext), ext: ext, chosen: true}
-			_, err := (&app{stdout: io.Discard, stderr: &notes}).write(newDownload(nil), to, 1, 1)
+			_, err := (&app{stdout: io.Discard, stderr: &notes}).writeImage(newDownload(nil), to, 1, 1)
 			is.NoErr(err)
 			is.Equal(notes.String(), want)
 		})

@@ -7,14 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // jsonFlag declares --json. what completes its help, which begins with "print".
@@ -22,9 +21,9 @@ func jsonFlag(cmd *cobra.Command, what string) *bool {
 	return cmd.Flags().Bool("json", false, "print "+what)
 }
 
-// list prints a listing: one JSON array, never null, or a table with a line for each element. line returns the cells
-// of an element, one for each column of header.
-func list[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
+// printList prints a listing: one JSON array, never null, or a table with a line for each element. line returns the
+// cells of an element, one for each column of header.
+func printList[T any](a *app, asJSON bool, elements []T, header []string, line func(T) []any) error {
 	if asJSON {
 		// A nil slice would be null in JSON.
 		if elements == nil {
@@ -51,9 +50,9 @@ func row(cells []any) string {
 	return strings.Join(texts, "\t")
 }
 
-// did prints what a command has changed: with --json v as one object, else a line for people, which line and args make
-// as in fmt.Printf. Text of users among args must go through plain.
-func (a *app) did(asJSON bool, v any, line string, args ...any) error {
+// printResult prints what a command has changed: with --json v as one object, else a line for people, which line and
+// args make as in fmt.Printf. Text of users among args must go through plain.
+func (a *app) printResult(asJSON bool, v any, line string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
 	}
@@ -61,9 +60,9 @@ func (a *app) did(asJSON bool, v any, line string, args ...any) error {
 	return err
 }
 
-// handed prints what another program takes over, such as a key. It stands alone on standard output, so that $(…) in a
-// shell gets nothing else, and a note of what it is goes to standard error. With --json v is printed as one object.
-func (a *app) handed(asJSON bool, v any, alone, note string, args ...any) error {
+// printAlone prints what another program takes over, such as a key. It stands alone on standard output, so that $(…) in
+// a shell gets nothing else, and a note of what it is goes to standard error. With --json v is printed as one object.
+func (a *app) printAlone(asJSON bool, v any, alone, note string, args ...any) error {
 	if asJSON {
 		return printJSON(a.stdout, v)
 	}
@@ -99,12 +98,12 @@ func plural[N int | imagegen.Credits](n N, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// when returns a time for a table or a sentence, in UTC; a dash for the zero time.
+// when returns a time for a table or a sentence, in UTC, which the Z says; a dash for the zero time.
 func when(t admin.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	return t.UTC().Format(time.DateTime)
+	return t.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // orDash returns a dash in place of an empty text, so that no cell of a table is empty.

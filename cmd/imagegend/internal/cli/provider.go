@@ -6,21 +6,22 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/spf13/cobra"
 )
 
-// provider groups what can be done with upstreams without a server. So far that is one command.
-func (a *app) provider() *cobra.Command {
+// providerCommand groups what can be done with upstreams without a server. So far that is one command.
+func (a *app) providerCommand() *cobra.Command {
 	c := &cobra.Command{Use: "provider", Short: "check the upstreams behind the models"}
-	c.AddCommand(a.providerCheck())
+	c.AddCommand(a.providerCheckCommand())
 	return parent(c)
 }
 
-// providerCheck reads the models as serve would, and sends what a Prober sends: no upstream is asked for an image.
-func (a *app) providerCheck() *cobra.Command {
+// providerCheckCommand reads the models as serve would, and sends what a Prober sends: no upstream is asked for an
+// image.
+func (a *app) providerCheckCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [MODEL]",
 		Short: "ask every upstream whether it answers and takes the key, and show what the models can do",
@@ -37,13 +38,14 @@ func (a *app) providerCheck() *cobra.Command {
 		},
 	}
 	a.settings.ModelsFlag(c.Flags())
+	a.settings.MoneyFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
 	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
 		models, err := a.models()
 		if err != nil {
 			return err
 		}
-		checks, err := newChecks(cmd.Context(), models)
+		checks, err := newChecks(cmd.Context(), models, a.settings.CreditValue)
 		if err != nil {
 			return err
 		}
@@ -144,6 +146,9 @@ func (c *check) show(w io.Writer) {
 	line("references", references)
 	line("images", fmt.Sprintf("up to %d in a request", c.MaxImages))
 	line("at once", fmt.Sprintf("up to %s", plural(c.MaxConcurrent, "attempt")))
+	for _, loss := range c.Losses {
+		line("WARNING", loss)
+	}
 }
 
 // state returns in words what is known of the upstream.

@@ -74,9 +74,32 @@ func TestProviderCheck(t *testing.T) {
 	got = imagegend(t, upstreamKeys, "provider", "check")
 	is.Equal(got.code, cli.ExitError)
 	is.Equal(got.stderr, "imagegend: not ready: 1 of 3 models\n")
-	says(t, got.stdout, "good by openai\n", "upstream    ready", "NOT READY: openai: asking for model", "refused the API key", "401", "none is needed")
+	says(t, got.stdout, "good by openai\n", "upstream    ready", "NOT READY: openai: asking for model",
+		"refused the API key", "401", "none is needed")
 	is.True(!strings.Contains(got.stdout, "bad-key"))           // the upstream repeated it
 	is.True(!strings.Contains(got.stdout, "provider: unknown")) // the engine's words
+}
+
+// A price below the cost of the image is a warning, where the value of a credit is known; it fails nothing.
+func TestPricesBelowCost(t *testing.T) {
+	is := is.New(t)
+	modelsFile(t, `models:
+  - id: m
+    provider: {type: fake}
+    credits: {1K: 4, 2K: 3}
+    prices: [{account_type: EDU, credits: {1K: 1}}, {quality: low, credits: {1K: 2}}]
+    cost: {image: {1K: 0.03, 2K: 0.04}, images: [{quality: low, image: {1K: 0.01}}]}
+`)
+	got := imagegend(t, nil, "provider", "check", "--credit-value", "0.01")
+	is.Equal(got.code, cli.ExitOK)
+	is.Equal(strings.Count(got.stdout, "WARNING"), 7) // auto, medium and high for EDU; all four in 2K
+	says(t, got.stdout, "WARNING     an image in 1K at quality auto costs 0.03 and is sold for 1 credits, which are worth 0.01",
+		"an image in 2K at quality low costs 0.04 and is sold for 3 credits, which are worth 0.03")
+	got = imagegend(t, nil, "config", "validate", "--credit-value", "0.01")
+	is.Equal(got.code, cli.ExitOK)
+	says(t, got.stdout, "an image in 2K at quality high costs 0.04", "raise the price")
+	is.True(!strings.Contains(imagegend(t, nil, "provider", "check").stdout, "WARNING")) // nothing is known of credits
+	is.True(!strings.Contains(imagegend(t, nil, "provider", "check", "--credit-value", "1").stdout, "WARNING"))
 }
 
 func TestProviderCheckJSON(t *testing.T) {
@@ -120,9 +143,11 @@ func TestProviderCheckOfAList(t *testing.T) {
 	modelsFile(t, strings.Split(threeModels(s.URL+"/v1"), "  - id: stranger")[0])
 	got := imagegend(t, upstreamKeys, "provider", "check")
 	is.Equal(got.code, cli.ExitOK)
-	is.True(strings.Contains(strings.Join(strings.Fields(got.stdout), " "), `upstream answers; model not confirmable: openai: asking for model "gpt-image-2": it answers, but does not tell whether it has the model; it lists ["sd-cpp-local"]`))
+	is.True(strings.Contains(strings.Join(strings.Fields(got.stdout), " "),
+		`upstream answers; model not confirmable: openai: asking for model "gpt-image-2": it answers, but does not tell whether it has the model; it lists ["sd-cpp-local"]`))
 	got = imagegend(t, upstreamKeys, "provider", "check", "--json")
-	is.True(strings.Contains(got.stdout, `"ok":true,"problem":"","doubt":"openai: asking for model`) || strings.Contains(got.stdout, `"doubt": "openai: asking for model`))
+	is.True(strings.Contains(got.stdout, `"ok":true,"problem":"","doubt":"openai: asking for model`) ||
+		strings.Contains(got.stdout, `"doubt": "openai: asking for model`))
 }
 
 func TestProviderCheckMistakes(t *testing.T) {
@@ -131,12 +156,14 @@ func TestProviderCheckMistakes(t *testing.T) {
 		code               int
 		want               string
 	}{
-		{"unknown model", threeModels("http://127.0.0.1:9"), "goood", cli.ExitError, `no model "goood"; there are: good, stranger, picture`},
+		{"unknown model", threeModels("http://127.0.0.1:9"), "goood", cli.ExitError,
+			`no model "goood"; there are: good, stranger, picture`},
 		{"two models", threeModels("http://127.0.0.1:9"), "good picture", cli.ExitUsage, "one argument too many"},
 		{"no key", strings.Replace(threeModels("http://127.0.0.1:9"), "BAD_KEY", "WORSE_KEY", 1), "good", cli.ExitError,
 			`models.yaml:9:86: models: model "stranger": provider: key_env: the environment variable WORSE_KEY is not set`},
-		{"a tier that is not there", "models:\n  - {id: m, provider: {type: gemini, private: true, tiers: [1K]}, credits: {2K: 1}}\n", "", cli.ExitError,
-			`model "m": credits: the provider cannot do tier 2K, only [1K]`},
+		{"a tier that is not there",
+			"models:\n  - {id: m, provider: {type: gemini, private: true, tiers: [1K]}, credits: {2K: 1}}\n", "",
+			cli.ExitError, `model "m": credits: the provider cannot do tier 2K, only [1K]`},
 		{"no file", "", "--models nowhere.yaml", cli.ExitError, "nowhere.yaml"},
 	}
 	for _, test := range tests {
@@ -159,7 +186,7 @@ func TestProviderCheckOfTestPictures(t *testing.T) {
 	is.True(strings.HasPrefix(got.stdout, "fake-1 by fake\n"))
 }
 
-// A retired model is not told to be on offer.
+// A retired model is not listed as on offer.
 func TestValidateOfARetiredModel(t *testing.T) {
 	is := is.New(t)
 	modelsFile(t, "models:\n  - {id: old, provider: {type: fake}, credits: {1K: 1}, retired: true}\n")
@@ -168,7 +195,7 @@ func TestValidateOfARetiredModel(t *testing.T) {
 	says(t, got.stdout, "fake: retired; its upstream was not asked")
 }
 
-// An upstream that is not there is told so, and all upstreams are asked.
+// An upstream that does not exist is reported, and all others are checked.
 func TestProviderCheckUnreachable(t *testing.T) {
 	is := is.New(t)
 	s := httptest.NewServer(http.NotFoundHandler())

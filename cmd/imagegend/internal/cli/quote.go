@@ -9,9 +9,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// quote makes its request as generate does, so that both refuse the same. It checks that reference images can be
+// quoteCommand makes its request as generate does, so that both refuse the same. It checks that reference images can be
 // read, and does not send them.
-func (a *app) quote() *cobra.Command {
+func (a *app) quoteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "quote PROMPT",
 		Short: "ask the service what images would cost",
@@ -37,7 +37,9 @@ func (a *app) quote() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.did(*asJSON, quoted{q.Model, q.Ratio, q.Tier, q.N, q.Credits, q.Balance.Credits}, "%s", inWords(q))
+		return a.printResult(*asJSON, quoted{q.Model, q.Ratio, q.Tier, q.Effort, q.N, q.Price, q.Credits,
+			q.Balance.Credits}, "%s",
+			inWords(q))
 	})
 	return c
 }
@@ -56,12 +58,14 @@ func (a *app) price(ctx context.Context, s imagegen.Service, r imagegen.Generate
 }
 
 // quoted is a quote as --json prints it. AspectRatio and Quality are what the policy made of the size and quality
-// that were asked for; Quality is the tier, by which the price goes. Credits is the price of all N images.
+// that were asked for; Quality is the tier. Price is that of one image, and Credits that of all N.
 type quoted struct {
 	Model       string           `json:"model"`
 	AspectRatio imagegen.Ratio   `json:"aspect_ratio"`
 	Quality     imagegen.Tier    `json:"quality"`
+	Effort      imagegen.Quality `json:"effort"`
 	N           int              `json:"n"`
+	Price       imagegen.Credits `json:"price"`
 	Credits     imagegen.Credits `json:"credits"`
 	Balance     imagegen.Credits `json:"balance"`
 }
@@ -69,7 +73,8 @@ type quoted struct {
 // inWords returns a quote as a sentence. A balance that is too low is part of it, and no error: the question was
 // answered.
 func inWords(q imagegen.Quote) string {
-	words := fmt.Sprintf("%s for %s of %s, %s in %s; the account has %d", plural(q.Credits, "credit"), plural(q.N, "image"), q.Model, q.Ratio, q.Tier, q.Balance.Credits)
+	words := fmt.Sprintf("%s for %s of %s, %s in %s; the account has %d", plural(q.Credits, "credit"),
+		plural(q.N, "image"), q.Model, q.Ratio, q.Tier, q.Balance.Credits)
 	if q.Balance.Credits < q.Credits {
 		words += ", which is too few"
 	}

@@ -16,18 +16,20 @@ func TestQuote(t *testing.T) {
 	env := newService(t, nil)
 	is.NoErr(os.WriteFile("fox.png", []byte("counted, and not read"), 0o600))
 	asked := []string{"quote", "a fox", "--ref", "fox.png", "--size", "1920x1080", "--n", "3"}
-	told := imagegend(t, env, asked...)
-	is.Equal(told.code, 0)
-	is.Equal(told.stdout, "12 credits for 3 images of fake-1, 16:9 in 2K; the account has 10, which is too few\n")
+	printed := imagegend(t, env, asked...)
+	is.Equal(printed.code, 0)
+	is.Equal(printed.stdout, "12 credits for 3 images of fake-1, 16:9 in 2K; the account has 10, which is too few\n")
 
-	told = imagegend(t, env, append(asked, "--json")...)
-	is.Equal(told.code, 0)
+	printed = imagegend(t, env, append(asked, "--json")...)
+	is.Equal(printed.code, 0)
 	var got map[string]any
-	is.NoErr(json.Unmarshal([]byte(told.stdout), &got))
-	is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "aspect_ratio": "16:9", "quality": "2K", "n": 3., "credits": 12., "balance": 10.}, got), "")
+	is.NoErr(json.Unmarshal([]byte(printed.stdout), &got))
+	is.Equal(cmp.Diff(map[string]any{"model": "fake-1", "aspect_ratio": "16:9", "quality": "2K", "effort": "auto",
+		"n":     3.,
+		"price": 4., "credits": 12., "balance": 10.}, got), "")
 }
 
-// What cannot be had is refused, as generate refuses it.
+// quote refuses what generate refuses.
 func TestQuoteOfWhatCannotBeHad(t *testing.T) {
 	env := newService(t, nil)
 	for _, c := range []struct {
@@ -45,8 +47,8 @@ func TestQuoteOfWhatCannotBeHad(t *testing.T) {
 		{[]string{"--url", "http://127.0.0.1:1"}, 1, "no service answers"},
 	} {
 		is := is.New(t)
-		told := imagegend(t, env, append([]string{"quote", "a fox"}, c.args...)...)
-		is.Equal(told.code, c.code)
-		is.True(strings.Contains(told.stderr, c.want))
+		printed := imagegend(t, env, append([]string{"quote", "a fox"}, c.args...)...)
+		is.Equal(printed.code, c.code)
+		is.True(strings.Contains(printed.stderr, c.want))
 	}
 }

@@ -24,13 +24,16 @@ func openReference(path string) (reference, error) {
 	case info.IsDir():
 		return reference{}, fmt.Errorf("the reference image %s is a directory", path)
 	case info.Size() > imagegen.MaxReferenceBytes:
-		return reference{}, fmt.Errorf("the reference image %s has %d bytes; at most %d are allowed", path, info.Size(), imagegen.MaxReferenceBytes)
+		return reference{}, fmt.Errorf("the reference image %s has %d bytes; at most %d are allowed", path, info.Size(),
+			imagegen.MaxReferenceBytes)
 	}
 	return reference{path}, nil
 }
 
+var _ imagegen.Namer = reference{}
+
 // Open implements imagegen.Reference. It opens the file anew each time, so a call can be repeated.
 func (r reference) Open(context.Context) (io.ReadCloser, error) { return os.Open(r.path) }
 
-// Name is what the service calls the image in its errors.
+// Name implements imagegen.Namer. It is what the service calls the image in its errors.
 func (r reference) Name() string { return filepath.Base(r.path) }

@@ -16,9 +16,9 @@ const (
 	groupData  = "data"
 )
 
-// root builds the tree of commands. PersistentPreRunE fills in the settings before any command runs. strictDefaults,
-// complete and parent come last, since they work on the commands that are there.
-func (a *app) root() *cobra.Command {
+// rootCommand builds the tree of commands. PersistentPreRunE fills in the settings before any command runs.
+// strictDefaults, complete and parent come last, since they work on the commands that are there.
+func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "imagegend",
 		Short: "an image generation service metered in credits",
@@ -53,25 +53,29 @@ func (a *app) root() *cobra.Command {
 	// cobra would put the name of the program before it, which String has already.
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().BoolP("version", "v", false, "show the version")
-	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Service:"}, &cobra.Group{ID: groupUsers, Title: "Users and credits:"},
+	root.AddGroup(&cobra.Group{ID: groupUse, Title: "Service:"}, &cobra.Group{ID: groupUsers,
+		Title: "Users and credits:"},
 		&cobra.Group{ID: groupData, Title: "Data:"})
 	// --config is a flag of every command; all other flags belong to the commands that use them.
 	config.DeclareFile(root.PersistentFlags())
 	root.SetUsageFunc(showUsage)
 	root.SetFlagErrorFunc(flagError)
-	// A shell offers files wherever a command does not say what else it takes.
+	// A shell offers files behind each flag that does not say what else it takes.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveDefault)
-	add(root, groupUse, a.serve(), a.generate(), a.quote(), a.mcp(), a.provider(), a.doctor())
-	add(root, groupUsers, a.user(), a.key(), a.credit(), a.usage(), a.opsKey())
-	add(root, groupData, a.generation(), a.trail(), a.audit(), a.backup(), a.restore(), a.move(), a.clock())
-	add(root, "", a.config(), a.openapi(), a.version())
+	addCommands(root, groupUse, a.serveCommand(), a.generateCommand(), a.quoteCommand(), a.mcpCommand(),
+		a.providerCommand(), a.doctorCommand())
+	addCommands(root, groupUsers, a.userCommand(), a.keyCommand(), a.creditCommand(), a.usageCommand(),
+		a.opsKeyCommand())
+	addCommands(root, groupData, a.generationCommand(), a.trailCommand(), a.auditCommand(), a.backupCommand(),
+		a.restoreCommand(), a.moveCommand(), a.clockCommand())
+	addCommands(root, "", a.configCommand(), a.openapiCommand(), a.versionCommand(), a.manCommand())
 	strictDefaults(root)
 	a.complete(root)
 	return parent(root)
 }
 
-// add adds commands to a group of the help; the group "" is that of all others.
-func add(to *cobra.Command, group string, commands ...*cobra.Command) {
+// addCommands adds commands to a group of the help; the group "" is that of all others.
+func addCommands(to *cobra.Command, group string, commands ...*cobra.Command) {
 	for _, c := range commands {
 		c.GroupID = group
 		to.AddCommand(c)

@@ -1,9 +1,9 @@
 // Package cli is the command imagegend: its tree of commands, what they print, and their exit statuses.
 //
 // A method of app builds each command, in a file named after it. Most do little: they fill a request from flags and
-// arguments, call a Service, and print the result. Those that administer get an admin.Service from [admin.Open]
-// (connect.go); generate, quote and mcp an imagegen.Service, over HTTP or in process (generate.go); serve hands over
-// to package daemon.
+// arguments, make a call, and print the result. Those that administer make an admin.Call by what [adminserver.Open]
+// reaches (connect.go); generate, quote and mcp call an imagegen.Service, over HTTP or in process (generate.go); serve
+// hands over to package daemon.
 //
 // Rules that all commands follow: standard output has the result alone, and notes go to standard error; --json prints
 // one JSON value (trail: one for each row); an error is one line that says what to do. Flags are of two kinds.
@@ -20,7 +20,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 )
 
@@ -48,7 +48,7 @@ type app struct {
 // server drains.
 func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := a.root()
+	root := a.rootCommand()
 	root.SetArgs(args)
 	ran, err := root.ExecuteContextC(ctx)
 	if err == nil {
@@ -60,7 +60,7 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	// A status of its own comes first; then a failed disk, under whatever it caused; then a wrong command line.
 	case ok:
 		code = coded.code
-	case errors.Is(err, admin.ErrDisk):
+	case errors.Is(err, adminserver.ErrDisk):
 		code = ExitDisk
 	case !a.running:
 		code, err = ExitUsage, fmt.Errorf("%w; see %s --help", err, ran.CommandPath())
@@ -91,10 +91,12 @@ func usage(cmd *cobra.Command, format string, args ...any) error {
 func forPeople(s string) string {
 	lines := strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 	for i, line := range lines {
-		for _, name := range []string{"imagegen: ", "storage: ", "postgres: ", "s3: ", "ledger: ", "transfer: ", "client: "} {
+		for _, name := range []string{"imagegen: ", "storage: ", "postgres: ", "s3: ", "ledger: ", "transfer: ",
+			"client: "} {
 			line = strings.TrimPrefix(line, name)
 		}
 		lines[i] = strings.TrimSpace(line)
 	}
-	return strings.Join(lines, "; ")
+	// a line that ends with a colon goes on in the next
+	return strings.ReplaceAll(strings.Join(lines, "; "), ":; ", ": ")
 }

@@ -61,7 +61,8 @@ func TestWrongUsage(t *testing.T) {
 		{"credit grant --user a", []string{"N is missing"}},
 		{"credit grant --user a 1.5", []string{`"1.5"`, "whole number"}},
 		{"credit grant --user a 1000000000000000000000", []string{"from 1 to 9007199254740991"}},
-		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z", []string{"[expires-at expires-in] were all set"}},
+		{"credit grant --user a 5 --expires-in 1h --expires-at 2030-01-01T00:00:00Z",
+			[]string{"[expires-at expires-in] were all set"}},
 		{"credit grant --user a 5 --expires-at tomorrow", []string{`"tomorrow"`, "2030-12-31T23:59:59Z"}},
 		{"credit grant --user a 5 --priority 0", []string{`"0" for "--priority"`, "from 1 to 100"}},
 		{"credit grant --user a 5 --priority 101", []string{`"101" for "--priority"`, "from 1 to 100"}},
@@ -73,14 +74,23 @@ func TestWrongUsage(t *testing.T) {
 		{"credit grant alice", []string{`did you mean "--user alice"?`}},
 		{"key create --user a --limit week=3", []string{`"week" is not a limit`, "total, day, month, at-once"}},
 		{"key create --user a --limit day=0", []string{"a number from 1", "day=0"}},
+		{"key create --user a --limit total=5,total=9", []string{"total is given twice"}},
+		{"key limit key_1 --limit at-once=5,day=1 --limit at-once=5", []string{"at-once is given twice"}},
 		{"key limit key_1", []string{`required flag(s) "limit" not set`}},
 		{"usage --user a --from yesterday", []string{"a day is such as 2026-01-31"}},
+		{"usage", []string{"at least one of the flags in the group [user all] is required"}},
+		{"usage --all --user a", []string{"[all user] were all set"}},
+		{"usage --user a --credit-value 1", []string{"[credit-value user] were all set"}},
+		{"usage --all --credit-value 0.0000001", []string{"--credit-value", "at most six decimals"}},
 		{"key create alice", []string{`did you mean "--user alice"?`}},
 		{"user list -5", []string{`"-5"`, "no argument is wanted"}},
 		{"user list -data-dir x", []string{"unknown flag: -data-dir", `did you mean "--data-dir"?`}},
 		{"user list --data-dir", []string{"flag needs an argument: --data-dir"}},
 		{"user list -v", []string{"unknown flag: -v;"}},
 		{"serve -dev", []string{`did you mean "--dev"?`}},
+		{"generate fox --speed 1", []string{"unknown flag: --speed; see imagegend generate --help"}}, // not --seed
+		{"generate fox --mode best", []string{"unknown flag: --mode; see"}},                          // not --model
+		{"generate fox --quantity 2", []string{"unknown flag: --quantity", `did you mean "--n"?`}},
 		{"serve --console=maybe", []string{`"maybe" for "--console" flag: write true or false;`}},
 		{"help bogus", []string{`unknown command "bogus" for imagegend;`}},
 		{"help user lsit", []string{`unknown command "lsit" for imagegend user; did you mean "list"?`}},
@@ -114,7 +124,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// What the command line does not decide is no wrong usage.
+// An error that the command line does not decide is not wrong usage.
 func TestWrongConfiguration(t *testing.T) {
 	tests := []struct {
 		name string
@@ -150,7 +160,8 @@ func TestHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	got := imagegend(t, nil)
 	is.Equal(got.code, cli.ExitOK)
-	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup", "restore", "move", "clock", "config", "openapi", "mcp", "version", "completion"} {
+	for _, command := range []string{"serve", "generate", "user", "key", "credit", "generation", "audit", "backup",
+		"restore", "move", "clock", "config", "openapi", "mcp", "version", "completion"} {
 		says(t, got.stdout, "\n  "+command+" ")
 	}
 	got = imagegend(t, nil, "serve", "--help")
@@ -175,7 +186,7 @@ func TestConfig(t *testing.T) {
 	is.Equal(values["addr"], ":9 flag --addr")
 	is.Equal(values["retain"], "48h env IMAGEGEND_RETAIN")
 	is.Equal(values["slot-wait"], "30s default ")
-	is.Equal(values["trail-retain"], "9600h default ")
+	is.Equal(values["trail-retain"], "400d default ")
 	_, ofAClient := values["api-key"]
 	is.True(!ofAClient)
 	is.True(!strings.Contains(got.stdout, "img_live"))
@@ -217,7 +228,7 @@ func setEnv(t *testing.T, variables map[string]string) (unset func()) {
 	}
 }
 
-// The settings of whoever runs the tests are not theirs.
+// The settings of the user who runs the tests are not theirs.
 func TestMain(m *testing.M) {
 	for _, entry := range os.Environ() {
 		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "IMAGEGEND_") {
@@ -229,8 +240,10 @@ func TestMain(m *testing.M) {
 
 func TestMisspeltVariables(t *testing.T) {
 	is := is.New(t)
-	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "", "IMAGEGEND_API_KEY": "x", "IMAGEGEND_OPS_KEY": "x",
-		"IMAGEGEND_SERVICE_HOST": "10.0.0.1", "IMAGEGEND_PORT": "tcp://10.0.0.1:80", "DATA_DIR": "x"}, "version")
+	got := imagegend(t, map[string]string{"IMAGEGEND_DATADIR": "/var/lib/imagegend", "IMAGEGEND_CONFIG": "",
+		"IMAGEGEND_API_KEY": "x", "IMAGEGEND_OPS_KEY": "x", "IMAGEGEND_SERVICE_HOST": "10.0.0.1",
+		"IMAGEGEND_PORT": "tcp://10.0.0.1:80", "DATA_DIR": "x"}, "version")
 	is.Equal(got.code, cli.ExitOK)
-	is.Equal(got.stderr, "imagegend: the environment variable IMAGEGEND_DATADIR is not a setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")
+	is.Equal(got.stderr,
+		"imagegend: the environment variable IMAGEGEND_DATADIR is not a setting and changes nothing; did you mean IMAGEGEND_DATA_DIR?\n")
 }

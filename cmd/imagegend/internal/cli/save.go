@@ -12,7 +12,8 @@ import (
 
 // save writes the images, prints the names of the files, and returns them, also those that were written before an
 // error.
-func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generation, t target) (files []string, err error) {
+func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generation,
+	t target) (files []string, err error) {
 	files = []string{}
 	for i, image := range g.Images {
 		name, err := a.saveImage(ctx, s, image.ID, t, i+1, g.N)
@@ -26,18 +27,19 @@ func (a *app) save(ctx context.Context, s imagegen.Service, g imagegen.Generatio
 
 // saveImage opens image number i of n and writes it. Opening is repeated if the connection fails. Reading is not; the
 // error then tells the user where to get the image.
-func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i, n int) (name string, err error) {
+func (a *app) saveImage(ctx context.Context, s imagegen.Service, id imagegen.ImageID, t target, i,
+	n int) (name string, err error) {
 	file, err := persist(ctx, func() (*imagegen.ImageFile, error) { return s.OpenImage(ctx, id) })
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	return a.write(file, t, i, n)
+	return a.writeImage(file, t, i, n)
 }
 
-// write copies an image to its target and returns the name of the file; "" for standard output. An extension that does
-// not fit the image is worth a note on standard error, and no error.
-func (a *app) write(image *imagegen.ImageFile, t target, i, n int) (name string, err error) {
+// writeImage copies an image to its target and returns the name of the file; "" for standard output. An extension that
+// does not fit the image is worth a note on standard error, and no error.
+func (a *app) writeImage(image *imagegen.ImageFile, t target, i, n int) (name string, err error) {
 	if t.stdout {
 		_, err := io.Copy(a.stdout, image)
 		return "", err

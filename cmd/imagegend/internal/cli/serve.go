@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 )
 
-// serve refuses settings that cannot be meant together as a wrong command line. daemon.Run makes the other checks.
-func (a *app) serve() *cobra.Command {
+// serveCommand refuses settings that cannot be meant together as a wrong command line. daemon.Run makes the other
+// checks.
+func (a *app) serveCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "run the service",
@@ -25,8 +28,13 @@ func (a *app) serve() *cobra.Command {
 		if err := daemon.Check(a.settings, a.sources); err != nil {
 			return usage(cmd, "%w", err)
 		}
+		file := a.sources.File
+		if abs, err := filepath.Abs(file); err == nil && file != "" { // it may be one of the working directory
+			file = abs
+		}
 		return daemon.Run(cmd.Context(), daemon.Options{
 			Settings: a.settings,
+			File:     file,
 			// Called again at each SIGHUP, since a file may be there by then.
 			ModelsFile: a.modelsFile,
 			// Shown in the announcement, so that a log has them too; other commands print them at once.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -62,7 +63,8 @@ func TestServeReadsItsFiles(t *testing.T) {
 		"models.yaml":    "models:\n  - id: m\n    provider: {type: fake}\n    credit: {1K: 1}\n",
 	})
 	is.Equal(got.code, cli.ExitError)
-	is.True(strings.Contains(got.stderr, `models.yaml:4:5: models: model "m": unknown key "credit"; did you mean "credits"?`))
+	is.True(strings.Contains(got.stderr,
+		`models.yaml:4:5: models: model "m": unknown key "credit"; did you mean "credits"?`))
 	_, err := os.Stat("elsewhere")
 	is.True(os.IsNotExist(err))
 
@@ -70,9 +72,17 @@ func TestServeReadsItsFiles(t *testing.T) {
 	is.True(strings.Contains(got.stderr, "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)"))
 	is.Equal(got.code, cli.ExitOK)
 	is.True(strings.Contains(got.stderr, "elsewhere, admin socket admin.sock"))
+	here, err := os.Getwd()
+	is.NoErr(err)
+	is.True(strings.Contains(got.stderr, "config    "+filepath.Join(here, "imagegend.yaml")))
 	info, err := os.Stat("elsewhere")
 	is.NoErr(err)
 	is.Equal(info.Mode().Perm(), os.FileMode(0o700))
+
+	got = serve(t, map[string]string{"imagegend.yaml": "models: fake\n"}) // the log is JSON
+	here, err = os.Getwd()
+	is.NoErr(err)
+	is.True(strings.Contains(got.stderr, `"config":"`+filepath.Join(here, "imagegend.yaml")+`"`))
 }
 
 func TestServeWithoutModels(t *testing.T) {
@@ -91,7 +101,7 @@ func TestServeWithoutModels(t *testing.T) {
 	is.True(strings.Contains(got.stderr, "fake-1 by fake"))
 }
 
-// A models file that is not there is told of with the ways on, at a check too.
+// The error about a missing models file says what to do, at a check too.
 func TestServeWithoutTheModelsFile(t *testing.T) {
 	is := is.New(t)
 	got := serve(t, nil, "--models", "modles.yaml")

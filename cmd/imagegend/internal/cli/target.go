@@ -99,7 +99,8 @@ func tryOpen(name string) error {
 func tryDirectory(dir string) error {
 	f, err := os.CreateTemp(dir, ".imagegend-")
 	if err != nil {
-		return fmt.Errorf("nothing can be written in the directory %s: %w; name a file elsewhere with -o", dir, reason(err))
+		return fmt.Errorf("nothing can be written in the directory %s: %w; name a file elsewhere with -o", dir,
+			reason(err))
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }

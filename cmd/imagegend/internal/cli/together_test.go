@@ -10,13 +10,13 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
 )
 
-// Settings that cannot be meant together are refused by serve, and by whoever says what serve would do, in the same
-// words and before anything is made.
+// Settings that cannot be meant together are refused by serve, and by commands that say what serve would do, in the
+// same words and before anything is made.
 func TestSettingsThatCannotBeMeantTogether(t *testing.T) {
 	for args, want := range map[string]string{
 		"--tls-cert x.pem": "--tls-cert and --tls-key belong together",
 		"--tls-key x.pem":  "--tls-cert and --tls-key belong together",
-		"--tls-cert x.pem --tls-key x.key --acme-domain images.example.com": "--tls-cert and --acme-domain each name a certificate",
+		"--tls-cert x.pem --tls-key x.key --acme-domain images.example.com": "--acme-domain each name a certificate",
 		"--ops-admin":                              "--ops-admin needs an address",
 		"--ops-admin --ops-addr 0.0.0.0:0":         "operator keys would be sent without TLS to 0.0.0.0:0",
 		"--ops-admin --ops-addr ops.example.com:0": "operator keys would be sent without TLS to ops.example.com:0",
@@ -47,7 +47,7 @@ func TestSettingsThatCannotBeMeantTogether(t *testing.T) {
 				got := imagegend(t, nil, append(command, flags...)...)
 				is.Equal(got.code, cli.ExitError)
 				says(t, got.stdout, `"check": "configuration"`, `"state": "fail"`, want)
-				says(t, got.stderr, "1 of 1 check failed")
+				says(t, got.stderr, "1 of 2 checks failed")
 			}
 			left, err := os.ReadDir(".")
 			is.NoErr(err)
@@ -56,7 +56,7 @@ func TestSettingsThatCannotBeMeantTogether(t *testing.T) {
 	}
 }
 
-// What others cannot reach, or where somebody speaks TLS, is not refused.
+// Addresses that others cannot reach, or that are behind TLS, are not refused.
 func TestSettingsThatGoTogether(t *testing.T) {
 	for _, args := range []string{
 		"--dev --addr [::1]:0",
@@ -71,7 +71,8 @@ func TestSettingsThatGoTogether(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			is := is.New(t)
 			t.Chdir(t.TempDir())
-			got := imagegend(t, nil, append([]string{"config", "validate", "--models", "fake"}, strings.Fields(args)...)...)
+			got := imagegend(t, nil, append([]string{"config", "validate", "--models", "fake"},
+				strings.Fields(args)...)...)
 			is.Equal(got.code, cli.ExitOK)
 			is.Equal(got.stderr, "")
 		})

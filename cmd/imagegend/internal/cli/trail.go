@@ -9,14 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// trail can list millions of rows, so it prints them as they come; only the table waits for all of them. --json
+// trailCommand can list millions of rows, so it prints them as they come; only the table waits for all of them. --json
 // therefore prints an object for each row, and not one array as other listings do.
-func (a *app) trail() *cobra.Command {
+func (a *app) trailCommand() *cobra.Command {
 	var q admin.TrailQuery
 	var limit int
 	c := &cobra.Command{
@@ -30,14 +30,16 @@ func (a *app) trail() *cobra.Command {
 			"  imagegend trail --json > trail.jsonl",
 		Args: exactly(),
 	}
-	c.Flags().StringVar(&q.Actor, "actor", "", "only acts of this `name`, identifier, or way and name such as console:olivia")
+	c.Flags().StringVar(&q.Actor, "actor", "",
+		"only acts of this `name`, identifier, or way and name such as console:olivia")
 	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
 	// A name is looked up among the users that exist. Everything else is taken for an identifier.
 	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
-	c.Flags().Var(instant(&q.Since.Time, parseSince), "since", "only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h or 7d")
+	c.Flags().Var(instant(&q.Since.Time, parseSince), "since",
+		"only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h or 7d")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")
 	asJSON := jsonFlag(c, "JSON lines: one object for each row")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		show, flush := a.trailTable()
 		if *asJSON {
 			show, flush = a.trailLines()
@@ -52,7 +54,8 @@ func (a *app) trail() *cobra.Command {
 		}
 		// An empty table says that nothing happened, and a misspelt act or name looks the same.
 		if none && q.Actor+q.Act+q.Target != "" {
-			fmt.Fprintln(a.stderr, "no row fits; imagegend trail without flags shows how acts, actors and targets are written")
+			fmt.Fprintln(a.stderr,
+				"no row fits; imagegend trail without flags shows how acts, actors and targets are written")
 		}
 		return flush()
 	})
@@ -61,14 +64,15 @@ func (a *app) trail() *cobra.Command {
 
 // eachTrailRow calls show for each row as it is read, page by page, since there may be very many. limit 0 shows all.
 // After an error, show has had the rows before it.
-func eachTrailRow(ctx context.Context, s admin.Service, q admin.TrailQuery, limit int, show func(admin.TrailRow) error) error {
+func eachTrailRow(ctx context.Context, s admin.Caller, q admin.TrailQuery, limit int,
+	show func(admin.TrailRow) error) error {
 	for shown := 0; ; {
 		q.Limit = account.MaxTrailPage
 		if limit > 0 {
 			// The last page is only as long as what is left.
 			q.Limit = min(q.Limit, limit-shown)
 		}
-		p, err := s.Trail(ctx, q)
+		p, err := admin.ListTrail.Do(ctx, s, q)
 		if err != nil {
 			return err
 		}
@@ -99,7 +103,8 @@ func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error)
 	// OF is the user whose the target is: for a key, its owner.
 	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
 	return func(r admin.TrailRow) error {
-		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target), orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
+		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target),
+			orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
 		_, err := fmt.Fprintln(w, row(cells))
 		return err
 	}, w.Flush

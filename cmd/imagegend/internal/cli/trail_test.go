@@ -7,24 +7,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // pages is a trail of which each page has these rows.
 type pages struct {
-	admin.Service
 	of    [][]uint64
 	asked int
 }
 
-func (p *pages) Trail(_ context.Context, q admin.TrailQuery) (page admin.TrailPage, _ error) {
+func (p *pages) Call(_ context.Context, _, _ string, in, out any) error {
+	q, page := in.(*admin.TrailQuery), out.(*admin.TrailPage)
 	for _, seq := range p.of[p.asked][:min(q.Limit, len(p.of[p.asked]))] {
 		page.Rows = append(page.Rows, admin.TrailRow{Seq: seq})
 	}
 	if p.asked++; p.asked < len(p.of) {
 		page.Next = uint64(100 - p.asked)
 	}
-	return page, nil
+	return nil
 }
 
 // A page without rows is not the last one: the store looks at a bounded number of rows for each page.

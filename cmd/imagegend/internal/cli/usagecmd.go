@@ -1,79 +1,162 @@
 package cli
 
 import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
-// usage checks neither the days nor the groups beyond their form: the engine knows the rules, and its error names
-// what is wrong.
-func (a *app) usage() *cobra.Command {
+// usageCommand checks neither the days nor the groups beyond their form: the engine knows the rules, and its error
+// names what is wrong.
+func (a *app) usageCommand() *cobra.Command {
 	q := admin.UsageQuery{}
 	var by string
+	var all, asCSV bool
 	c := &cobra.Command{
-		Use:   "usage --user NAME",
-		Short: "sum up what a user was charged, by day, model and key",
+		Use:   "usage --user NAME | --all",
+		Short: "sum up what a user was charged, or what all users brought in and cost",
 		Long: "Sums up what a user was charged, on the last 30 days or from --from to --to. A refund counts on the day of its\n" +
-			"charge. Days are those of UTC.",
+			"charge. With --all it sums up the generations of all users, by the day on which they were accepted: what they\n" +
+			"brought in, if --credit-value is known, what they cost upstream, and of how many attempts that is unknown. Beside\n" +
+			"a running server, the currency and the value of a credit are the server's, unless a flag says otherwise. Days are\n" +
+			"those of UTC.",
 		Example: "  imagegend usage --user alice\n" +
-			"  imagegend usage --user alice --from 2026-01-01 --to 2026-01-31 --by key,model",
+			"  imagegend usage --user alice --from 2026-01-01 --to 2026-01-31 --by key,model\n" +
+			"  imagegend usage --all --by model,user",
 		Args: exactly(),
 	}
-	userFlag(c, &q.User)
-	c.Flags().Var(instant(&q.From.Time, admin.ParseDay), "from", "the first `day`, such as 2026-01-01; without it, 29 days before the last")
+	c.Flags().StringVar(&q.User, "user", "", "`name` of the user")
+	c.Flags().BoolVar(&all, "all", false, "sum up all users, with revenue and cost")
+	c.Flags().Var(instant(&q.From.Time, admin.ParseDay), "from",
+		"the first `day`, such as 2026-01-01; without it, 29 days before the last")
 	c.Flags().Var(instant(&q.To.Time, admin.ParseDay), "to", "the last `day`, which is included; without it, today")
-	c.Flags().StringVar(&by, "by", "day", "`groups` to sum up by: day, model and key, with commas between; none is one sum")
+	c.Flags().StringVar(&by, "by", "day",
+		"`groups` to sum up by: day, model, key and, with --all, user, with commas between; none is one sum")
+	a.settings.MoneyFlags(c.Flags())
+	c.MarkFlagsOneRequired("user", "all")
+	for _, ofAll := range []string{"all", "currency", "credit-value"} {
+		c.MarkFlagsMutuallyExclusive("user", ofAll)
+	}
 	asJSON := jsonFlag(c, "one JSON array")
-	a.administer(c, func(cmd *cobra.Command, s admin.Service, _ []string) error {
+	c.Flags().BoolVar(&asCSV, "csv", false, "with --all: a table as CSV")
+	c.MarkFlagsMutuallyExclusive("csv", "user")
+	c.MarkFlagsMutuallyExclusive("csv", "json")
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		// No group at all is one row with the sums of everything.
 		if q.By = nil; by != "none" {
 			for _, g := range strings.Split(by, ",") {
 				q.By = append(q.By, imagegen.UsageGroup(strings.TrimSpace(g)))
 			}
 		}
-		report, err := s.Usage(cmd.Context(), q)
+		if all {
+			report, err := a.totals(cmd.Context(), s, admin.TotalsQuery{From: q.From, To: q.To, By: q.By})
+			switch {
+			case err != nil:
+				return err
+			case asCSV:
+				return writeTotals(a.stdout, report)
+			}
+			return a.printTotals(*asJSON, report)
+		}
+		report, err := admin.SumUsage.Do(cmd.Context(), s, q)
 		if err != nil {
 			return err
 		}
-		header := []string{"CHARGED", "REFUNDED", "SPENT", "IMAGES", "GENERATIONS", "FAILED", "CANCELLED"}
-		// The columns that the rows are grouped by come first, in the service's order and not in that of --by.
-		for _, g := range slices.Backward(imagegen.UsageGroups()) {
-			if slices.Contains(report.By, g) {
-				header = append([]string{strings.ToUpper(string(g))}, header...)
-			}
-		}
-		return list(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any { return usageCells(r, report.By) })
+		// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges
+		// hold the rest.
+		header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY"), "CHARGED", "REFUNDED", "SPENT", "IMAGES",
+			"GENERATIONS", "FAILED", "CANCELLED")
+		return printList(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any {
+			return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), nil, orNone(r.Key)),
+				r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
+		})
 	})
 	return c
 }
 
-// usageCells returns a line of the table: only what the rows are grouped by, in the order of the header, then the
-// sums.
-func usageCells(r admin.UsageRow, by []imagegen.UsageGroup) (cells []any) {
-	if slices.Contains(by, imagegen.UsageByDay) {
-		cells = append(cells, r.Day.Format(time.DateOnly))
+// totals returns what all users brought in and cost. The settings of money in a variable or a file may be meant for
+// another server than the one that answers: beside it, only flags count.
+func (a *app) totals(ctx context.Context, s admin.Caller, q admin.TotalsQuery) (admin.TotalsReport, error) {
+	report, err := admin.SumTotals.Do(ctx, s, q)
+	if err != nil {
+		return report, err
 	}
-	if slices.Contains(by, imagegen.UsageByModel) {
-		cells = append(cells, orNone(r.Model))
+	alone := report.Currency == ""
+	if alone || a.sources.Given("currency") {
+		report.Currency = a.settings.Currency
 	}
-	if slices.Contains(by, imagegen.UsageByKey) {
-		cells = append(cells, orNone(r.Key))
+	if alone || a.sources.Given("credit-value") {
+		report.CreditValue.Micros = a.settings.CreditValue
 	}
-	// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges hold
-	// the rest.
-	return append(cells, r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
+	report.Evaluate()
+	return report, nil
+}
+
+// printTotals prints totals for people, or as JSON.
+func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
+	header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY"), "GENERATIONS", "IMAGES", "CREDITS",
+		"REVENUE "+report.Currency, "COST "+report.Currency, "MARGIN "+report.Currency, "UNKNOWN")
+	return printList(a, asJSON, report.Rows, header, func(r admin.TotalsRow) []any {
+		return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), orNone(r.User),
+			orNone(r.Key)), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost, orNone(r.Margin),
+			fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
+	})
+}
+
+// writeTotals writes totals as CSV. What is not known is empty.
+func writeTotals(to io.Writer, report admin.TotalsReport) error {
+	w := csv.NewWriter(to)
+	_ = w.Write(append(grouped(report.By, "day", "model", "user", "key"), "generations", "images", "credits", "revenue",
+		"cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
+	for _, r := range report.Rows {
+		cells := append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orEmpty(r.Model), orEmpty(r.User),
+			orEmpty(r.Key)), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost, orEmpty(r.Margin),
+			report.Currency, r.Attempts, r.Unknown)
+		var row []string
+		for _, cell := range cells {
+			row = append(row, fmt.Sprint(cell))
+		}
+		_ = w.Write(row)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// grouped returns the columns that rows are grouped by, in the service's order and not in that of --by.
+func grouped[T any](by []imagegen.UsageGroup, day, model, user, key T) (columns []T) {
+	for _, g := range []struct {
+		by     imagegen.UsageGroup
+		column T
+	}{{imagegen.UsageByDay, day}, {imagegen.UsageByModel, model}, {imagegen.UsageByUser, user},
+		{imagegen.UsageByKey, key}} {
+		if slices.Contains(by, g.by) {
+			columns = append(columns, g.column)
+		}
+	}
+	return columns
+}
+
+// orEmpty returns "" for nil.
+func orEmpty[T any](v *T) any {
+	if v == nil {
+		return ""
+	}
+	return *v
 }
 
 // orNone returns a dash for nil: work that no key asked for, such as that of the console, has no key.
-func orNone[S ~string](s *S) string {
-	if s == nil {
+func orNone[T any](v *T) any {
+	if v == nil {
 		return "-"
 	}
-	return string(*s)
+	return *v
 }

@@ -28,7 +28,8 @@ var released string
 
 // thisVersion prefers the version of a release, then that of the module, such as of go install, then "devel".
 func thisVersion() version {
-	v := version{Version: cmp.Or(released, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	v := version{Version: cmp.Or(released, "devel"), Go: runtime.Version(), Platform: runtime.GOOS + "/" +
+		runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
@@ -46,13 +47,14 @@ func thisVersion() version {
 	return v
 }
 
-// version prints what --version prints, or all of it as JSON, for reports of bugs.
-func (a *app) version() *cobra.Command {
-	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json", Args: exactly()}
+// versionCommand prints what --version prints, or all of it as JSON, for reports of bugs.
+func (a *app) versionCommand() *cobra.Command {
+	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json",
+		Args: exactly()}
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.action(func(*cobra.Command, []string) error {
 		v := thisVersion()
-		return a.did(*asJSON, v, "%s", v)
+		return a.printResult(*asJSON, v, "%s", v)
 	})
 	return c
 }

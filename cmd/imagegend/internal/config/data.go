@@ -15,6 +15,8 @@ type Data struct {
 	DataDir  string
 	Database string // address of a PostgreSQL database; "": the data lies in DataDir
 	Images   string // address of a bucket; set if and only if Database is
+
+	DatabaseConnections int // at most; 0: what Database says itself, or the library's default
 }
 
 // Redirect is the value of --image-links with which callers read images from the object store.
@@ -31,7 +33,8 @@ func (d Data) Check() error {
 		return errors.New("--database needs --images s3://BUCKET: nodes that share a database share the images too")
 	case d.Images != "" && d.Database == "":
 		return errors.New("--images needs --database postgres://…: a node with its own database keeps its own images")
-	case d.Database != "" && !strings.HasPrefix(d.Database, "postgres://") && !strings.HasPrefix(d.Database, "postgresql://"):
+	case d.Database != "" && !strings.HasPrefix(d.Database, "postgres://") && !strings.HasPrefix(d.Database,
+		"postgresql://"):
 		return errors.New("--database is not the address of a PostgreSQL database, such as postgres://imagegend@db.example.com/imagegend")
 	}
 	return nil

@@ -46,7 +46,8 @@ func Variable(f *pflag.Flag) string {
 
 // Groups lists the groups in the order in which help shows them.
 func Groups() []string {
-	return []string{groupData, groupNetwork, groupWork, groupConsole, groupImage, groupConnect, groupProcess}
+	return []string{groupData, groupNetwork, groupWork, groupMoney, groupConsole, groupImage, groupConnect,
+		groupProcess}
 }
 
 // EnvName returns the environment variable of a setting: IMAGEGEND_DATA_DIR for data-dir.

@@ -8,7 +8,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 )
 
-// namedOnly are settings that count only in a file which the user names. With them, whoever puts a file into a
+// namedOnly are settings that count only in a file which the user names. With them, anybody who puts a file into a
 // working directory, by an archive or a repository, could have the API key sent to an address of theirs, prompts
 // charged to an account of theirs, or files read and replaced.
 var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "ref": true}
@@ -26,7 +26,8 @@ func findOwn(path, flag string) error {
 		return err
 	}
 	if err := private.CheckOwn(path); err != nil {
-		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w; if you trust it, name it with --%s", err, flag)}
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w; if you trust it, name it with --%s", err,
+			flag)}
 	}
 	return nil
 }

@@ -20,7 +20,8 @@ func parseOrigin(s string) (string, error) {
 // checkOrigin refuses what no browser sends. Such an entry would never match, and nobody would notice.
 func checkOrigin(s string) error {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) || !isHost(u.Host) {
+	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) ||
+		!isHost(u.Host) {
 		return errors.New("write an origin such as https://app.example.com, without a path, or *")
 	}
 	sent := strings.ToLower(s)

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -35,7 +36,8 @@ func TestOrigins(t *testing.T) {
 		t.Run(origin, func(t *testing.T) {
 			is := is.New(t)
 			t.Chdir(t.TempDir())
-			s, _, _, err := load(t, []string{"--cors-origin", origin, "--cors-origin", "https://other.example"}, nil, "")
+			s, _, _, err := load(t, []string{"--cors-origin", origin, "--cors-origin", "https://other.example"}, nil,
+				"")
 			is.Equal(err == nil, ok)
 			if ok {
 				is.Equal(s.CORSOrigins, []string{origin, "https://other.example"})
@@ -65,4 +67,15 @@ func TestTrustedProxies(t *testing.T) {
 			is.Equal(s.TrustedProxies[0].String(), want)
 		})
 	}
+}
+
+// An address without a scheme is refused with the way to write it.
+func TestAnAddressWithoutItsScheme(t *testing.T) {
+	is := is.New(t)
+	_, _, _, err := load(t, []string{"--url", "127.0.0.1:8080"}, nil, "")
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "http:// or https:// is missing; write http://127.0.0.1:8080"))
+	_, _, _, err = load(t, []string{"--url", "ftp://127.0.0.1:8080"}, nil, "")
+	is.True(err != nil)
+	is.True(strings.Contains(err.Error(), "write an address such as https://images.example.com"))
 }

@@ -27,7 +27,8 @@ const (
 
 // DeclareFile declares --config, which every command has.
 func DeclareFile(fs *pflag.FlagSet) {
-	fs.String(fileFlag, "", "configuration `file`; without it, "+defaultFile+" in the working directory, if there is one")
+	fs.String(fileFlag, "", "configuration `file`; without it, "+defaultFile+
+		" in the working directory, if there is one")
 }
 
 // Load fills the settings among fs that were not given as flags, from the environment or else from the configuration
@@ -71,7 +72,7 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 	return s, errors.Join(errs...)
 }
 
-// bind tells viper to look at a flag first and then at its variable. It also binds flags that are no settings; Load
+// bind tells viper to look at a flag first and then at its variable. It also binds flags that are not settings; Load
 // reads only the settings, and --config.
 func bind(v *viper.Viper, fs *pflag.FlagSet) error {
 	errs := []error{v.BindPFlags(fs)}

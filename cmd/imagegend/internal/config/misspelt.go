@@ -13,17 +13,19 @@ import (
 func Misspelt(environ []string) (warnings []string) {
 	var known []string
 	for _, setting := range append(names(), fileFlag) {
-		// The flag --config is no setting, and has a variable too.
+		// The flag --config is not a setting, but has a variable too.
 		known = append(known, EnvName(setting))
 	}
-	known = append(known, envPrefix+"OPS_KEY", envPrefix+"OPS_URL") // of programs with an operator key, as the documents have them
+	// of programs with an operator key, as the documents have them
+	known = append(known, envPrefix+"OPS_KEY", envPrefix+"OPS_URL")
 	for _, entry := range environ {
 		variable, _, _ := strings.Cut(entry, "=")
 		meant := nearest.Name(variable, known)
 		if !strings.HasPrefix(variable, envPrefix) || slices.Contains(known, variable) || !alike(variable, meant) {
 			continue
 		}
-		warnings = append(warnings, "the environment variable "+variable+" is not a setting and changes nothing; did you mean "+meant+"?")
+		warnings = append(warnings, "the environment variable "+variable+
+			" is not a setting and changes nothing; did you mean "+meant+"?")
 	}
 	slices.Sort(warnings)
 	return warnings

@@ -33,10 +33,11 @@ func Duration(p *time.Duration) pflag.Value {
 // refused: other programs would read it as seconds, or as nanoseconds.
 func newDuration(p *time.Duration, otherwise time.Duration, check func(time.Duration) error) *Value[time.Duration] {
 	*p = otherwise
-	return &Value[time.Duration]{To: p, Kind: "duration", Format: shortDuration, Parse: func(s string) (time.Duration, error) {
-		d, err := parseDuration(s)
-		return d, cmp.Or(err, check(d))
-	}}
+	return &Value[time.Duration]{To: p, Kind: "duration", Format: shortDuration,
+		Parse: func(s string) (time.Duration, error) {
+			d, err := parseDuration(s)
+			return d, cmp.Or(err, check(d))
+		}}
 }
 
 // newPeriod is newDuration for a period of which 0 means never, also written as that word.
@@ -71,8 +72,9 @@ func positive(d time.Duration) error {
 
 // retention accepts 0, which means never, or a time that is long enough for idempotency keys to be kept as promised.
 func retention(d time.Duration) error {
-	if d != 0 && d < imagegen.ReservationTime {
-		return fmt.Errorf("it is at least %s, or never, to keep them for ever", shortDuration(imagegen.ReservationTime))
+	if d != 0 && d < imagegen.IdempotencyKeyLifetime {
+		return fmt.Errorf("it is at least %s, or never, to keep them for ever",
+			shortDuration(imagegen.IdempotencyKeyLifetime))
 	}
 	return nil
 }
@@ -115,8 +117,16 @@ func parseDays(s string) (time.Duration, error) {
 	return time.Duration(n)*day + further, err
 }
 
-// shortDuration leaves out trailing zeros: 24h rather than 24h0m0s.
+// shortDuration writes a duration as the documents do: without trailing zeros, 24h rather than 24h0m0s; minutes and
+// seconds as seconds, 800s rather than 13m20s; weeks and more as days.
 func shortDuration(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= 7*day && d%day == 0:
+		return fmt.Sprintf("%dd", d/day)
+	case d > time.Minute && d < time.Hour && d%time.Second == 0 && d%time.Minute != 0:
+		return fmt.Sprintf("%ds", d/time.Second)
+	}
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -174,7 +184,11 @@ func newText(p *string, otherwise, kind string, parse func(string) (string, erro
 // whether the service speaks TLS; slashes at the end are removed. "" is refused.
 func parseBaseURL(s string) (string, error) {
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsAny(s, "?#") {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(s, "?#") {
+		if host, _, err := net.SplitHostPort(s); err == nil && host != "" && !strings.Contains(s, "/") {
+			return "", fmt.Errorf("http:// or https:// is missing; write http://%s, for example", s)
+		}
 		return "", errors.New("write an address such as https://images.example.com")
 	}
 	return strings.TrimRight(u.Scheme+s[len(u.Scheme):], "/"), nil
@@ -212,6 +226,30 @@ func parseOpsAddress(s string) (string, error) {
 		return "", errors.New("write an address such as 127.0.0.1:9090, or :9090 for this machine only")
 	}
 	return s, nil
+}
+
+// parseCurrency reads the code of a currency, which need not be one that there is.
+func parseCurrency(s string) (string, error) {
+	if len(s) != 3 || strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		return "", errors.New("write three capital letters, such as EUR")
+	}
+	return s, nil
+}
+
+// newCreditValue returns an amount of money above 0. Help shows no default.
+func newCreditValue(p *imagegen.Micros) pflag.Value {
+	return &Value[imagegen.Micros]{To: p, Kind: "amount", Parse: func(s string) (imagegen.Micros, error) {
+		v, err := imagegen.ParseMicros(s)
+		if err != nil || v == 0 {
+			return 0, errors.New("write an amount above 0 with at most six decimals, such as 0.01")
+		}
+		return v, nil
+	}, Format: func(v imagegen.Micros) string {
+		if v == 0 {
+			return ""
+		}
+		return v.String()
+	}}
 }
 
 // Root returns an address without its path, or as it is if it names no host. The console lies at the root of a host,

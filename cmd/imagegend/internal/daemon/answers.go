@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/imagegend/imagegend/internal/accesslog"
 )
 
 // readsAfter is how long a drain goes on serving reads after the last synchronous answer: its receiver still has to
@@ -26,19 +28,19 @@ func newAnswers() *answers { return &answers{none: make(chan struct{})} }
 // anyway.
 func (a *answers) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || !a.begin() {
+		if r.Method != http.MethodPost || !a.countCall() {
 			next.ServeHTTP(w, r)
 			return
 		}
 		// The deferred call also counts an answer that ends with a panic, as a hang-up can.
-		told := &told{ResponseWriter: w}
-		defer func() { a.end(told.status) }()
-		next.ServeHTTP(told, r)
+		noted := &accesslog.Writer{ResponseWriter: w}
+		defer func() { a.answered(noted.Status) }()
+		next.ServeHTTP(noted, r)
 	})
 }
 
-// begin counts a call, unless a drain has begun.
-func (a *answers) begin() bool {
+// countCall counts a call, unless a drain has begun.
+func (a *answers) countCall() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
@@ -48,9 +50,9 @@ func (a *answers) begin() bool {
 	return true
 }
 
-// end takes a call out of the count. 200 is an answer with work, and 500 is how work that failed is answered; only
+// answered takes a call out of the count. 200 is an answer with work, and 500 is how work that failed is answered; only
 // after these is there anything to read.
-func (a *answers) end(status int) {
+func (a *answers) answered(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if status == http.StatusOK || status == http.StatusInternalServerError {
@@ -90,19 +92,4 @@ func (a *answers) remains(limit time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return max(0, readsAfter-time.Since(a.last)) // 0 if last is the zero time
-}
-
-// told notes the status of an answer. Status 0: WriteHeader was not called. All handlers that give work call it.
-type told struct {
-	http.ResponseWriter
-	status int
-}
-
-// Unwrap lets http.ResponseController reach the connection's deadlines.
-func (t *told) Unwrap() http.ResponseWriter { return t.ResponseWriter }
-
-// WriteHeader implements http.ResponseWriter.
-func (t *told) WriteHeader(status int) {
-	t.status = status
-	t.ResponseWriter.WriteHeader(status)
 }

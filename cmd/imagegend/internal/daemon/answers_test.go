@@ -23,18 +23,20 @@ func TestLinger(t *testing.T) {
 		calls []call
 		want  time.Duration
 	}{
-		"nothing was asked":              {nil, 0},
-		"answered just now":              {[]call{{"POST", 200, -time.Second, time.Second}}, 5 * time.Second},
-		"a failure counts as well":       {[]call{{"POST", 500, -time.Second, time.Second}}, 5 * time.Second},
-		"answered a while ago":           {[]call{{"POST", 200, -4 * time.Second, time.Second}}, 2 * time.Second},
-		"answered long ago":              {[]call{{"POST", 200, -time.Hour, time.Second}}, 0},
-		"the answer is yet to leave":     {[]call{{"POST", 200, -time.Second, 3 * time.Second}}, 7 * time.Second},
-		"of several the last":            {[]call{{"POST", 200, -time.Second, 3 * time.Second}, {"POST", 200, -time.Second, time.Second}}, 7 * time.Second},
-		"an answer that does not leave":  {[]call{{"POST", 200, -time.Second, time.Hour}}, 5 * time.Second},
-		"accepted, for later":            {[]call{{"POST", 202, -time.Second, time.Second}}, 0},
-		"refused":                        {[]call{{"POST", 402, -time.Second, time.Second}}, 0},
-		"a read":                         {[]call{{"GET", 200, -time.Second, time.Second}}, 0},
-		"what begins in a drain is none": {[]call{{"POST", 200, -time.Second, 3 * time.Second}, {"POST", 200, time.Second, 2 * time.Second}}, 7 * time.Second},
+		"nothing was asked":          {nil, 0},
+		"answered just now":          {[]call{{"POST", 200, -time.Second, time.Second}}, 5 * time.Second},
+		"a failure counts as well":   {[]call{{"POST", 500, -time.Second, time.Second}}, 5 * time.Second},
+		"answered a while ago":       {[]call{{"POST", 200, -4 * time.Second, time.Second}}, 2 * time.Second},
+		"answered long ago":          {[]call{{"POST", 200, -time.Hour, time.Second}}, 0},
+		"the answer is yet to leave": {[]call{{"POST", 200, -time.Second, 3 * time.Second}}, 7 * time.Second},
+		"of several the last": {[]call{{"POST", 200, -time.Second, 3 * time.Second},
+			{"POST", 200, -time.Second, time.Second}}, 7 * time.Second},
+		"an answer that does not leave": {[]call{{"POST", 200, -time.Second, time.Hour}}, 5 * time.Second},
+		"accepted, for later":           {[]call{{"POST", 202, -time.Second, time.Second}}, 0},
+		"refused":                       {[]call{{"POST", 402, -time.Second, time.Second}}, 0},
+		"a read":                        {[]call{{"GET", 200, -time.Second, time.Second}}, 0},
+		"what begins in a drain is none": {[]call{{"POST", 200, -time.Second, 3 * time.Second},
+			{"POST", 200, time.Second, 2 * time.Second}}, 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
+	"github.com/imagegend/imagegend/internal/accesslog"
 )
 
 // api serves the interfaces for programs: the native one, the one in OpenAI's shape, and the tools of the Model
@@ -79,11 +80,12 @@ func (d *daemon) tellOfGrants(api http.Handler) http.Handler {
 		return api
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		told := &told{ResponseWriter: w}
-		api.ServeHTTP(told, r)
-		if told.status == http.StatusPaymentRequired {
+		noted := &accesslog.Writer{ResponseWriter: w}
+		api.ServeHTTP(noted, r)
+		if noted.Status == http.StatusPaymentRequired {
 			d.log.Warn("the credits are used up; for more, run in another terminal: " +
-				fmt.Sprintf("imagegend credit grant --user %s %d --data-dir %s", devUser, devCredits, shell.Quote(d.options.DataDir)))
+				fmt.Sprintf("imagegend credit grant --user %s %d --data-dir %s", devUser, devCredits,
+					shell.Quote(d.options.DataDir)))
 		}
 	})
 }

@@ -29,7 +29,11 @@ func (d *daemon) announce(welcome []string) {
 		d.log.Warn(w)
 	}
 	attrs := []any{"version", d.options.Version, "listen", d.boundURL(), "url", d.url(), "data_dir", d.options.DataDir,
-		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after", after.String()}
+		"models", d.modelLines(), "console", d.options.Console, "admin", d.socket.Addr().String(), "after",
+		after.String()}
+	if d.options.File != "" {
+		attrs = append(attrs, "config", d.options.File)
+	}
 	if d.ops != nil {
 		attrs = append(attrs, "ops", d.ops.url())
 	}
@@ -61,6 +65,9 @@ func (d *daemon) print(ready time.Duration, welcome []string) {
 		line("data", d.options.DataDir+", removed at exit")
 	} else {
 		line("data", d.options.DataDir+", admin socket "+d.shortSocket())
+	}
+	if d.options.File != "" {
+		line("config", d.options.File)
 	}
 	if d.options.Console {
 		line("console", d.consoleURL())
@@ -138,14 +145,17 @@ func (d *daemon) warnings() []string {
 	fake := slices.ContainsFunc(d.models, func(m imagegen.ModelInfo) bool { return m.Provider == "fake" })
 	// Its pictures cost real credits, unlike those of --dev.
 	if fake && !d.options.Dev {
-		warnings = append(warnings, "THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
+		warnings = append(warnings,
+			"THE PROVIDER fake DRAWS TEST PICTURES, and charges for them; put real models into models.yaml")
 	}
 	// A proxy may speak TLS in front of it, which only --base-url can tell.
 	if !loopback(d.listener) && !d.options.secure() {
-		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; if a proxy speaks TLS in front of it, name the proxy's address with --base-url https://…")
+		warnings = append(warnings, "other machines can reach "+d.listener.Addr().String()+
+			" without TLS, and API keys and passwords cross the wire in the clear; give it a certificate with --tls-cert or --acme-domain; if a proxy speaks TLS in front of it, name the proxy's address with --base-url https://…")
 	}
 	if d.ops != nil && !loopback(d.ops.Listener) {
-		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+" and read there, without a key, what the service does; let only your monitoring reach it")
+		warnings = append(warnings, "other machines can reach "+d.ops.Addr().String()+
+			" and read there, without a key, what the service does; let only your monitoring reach it")
 	}
 	return warnings
 }

@@ -37,7 +37,7 @@ func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, e
 	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, looked: time.Now()}
 	var err error
 	if c.seen, err = c.stamps(); err == nil {
-		c.is, err = c.read()
+		c.is, err = c.loadPair()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the certificate cannot be used; check --tls-cert and --tls-key: %w", err)
@@ -45,8 +45,8 @@ func newCertificate(certFile, keyFile string, log *slog.Logger) (*certificate, e
 	return c, nil
 }
 
-// read reads both files, and fails unless the key belongs to the certificate.
-func (c *certificate) read() (*tls.Certificate, error) {
+// loadPair reads both files, and fails unless the key belongs to the certificate.
+func (c *certificate) loadPair() (*tls.Certificate, error) {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("%s with %s: %w", c.certFile, c.keyFile, err)
@@ -67,9 +67,9 @@ func (c *certificate) stamps() (all [2]stamp, err error) {
 	return all, err
 }
 
-// get is the GetCertificate of a tls.Config. It looks at the files in the handshake, at most once a second, so
-// nothing runs while nobody connects; handshakes wait for each other meanwhile.
-func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+// getCertificate is the GetCertificate of a tls.Config. It looks at the files in the handshake, at most once a second,
+// so nothing runs while nobody connects; handshakes wait for each other meanwhile.
+func (c *certificate) getCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if time.Since(c.looked) >= certificateAge {
@@ -90,10 +90,11 @@ func (c *certificate) renew() {
 	c.seen = seen
 	var pair *tls.Certificate
 	if err == nil {
-		pair, err = c.read()
+		pair, err = c.loadPair()
 	}
 	if err != nil {
-		c.log.Warn("the certificate's files have changed and cannot be used; the former certificate stays in use", "error", err)
+		c.log.Warn("the certificate's files have changed and cannot be used; the former certificate stays in use",
+			"error", err)
 		return
 	}
 	c.is = pair

@@ -48,7 +48,8 @@ func changed(was, is engine.Model, known bool) (what []string) {
 		what = append(what, prices(is.Credits)+" instead of "+prices(was.Credits))
 	}
 	if !slices.Equal(was.Upstreams, is.Upstreams) {
-		what = append(what, fmt.Sprintf("made by %s instead of %s", strings.Join(is.Upstreams, "; "), strings.Join(was.Upstreams, "; ")))
+		what = append(what, fmt.Sprintf("made by %s instead of %s", strings.Join(is.Upstreams, "; "),
+			strings.Join(was.Upstreams, "; ")))
 	}
 	if !reflect.DeepEqual(limits(was), limits(is)) {
 		what = append(what, "other limits")

@@ -3,12 +3,12 @@ package daemon_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/matryer/is"
 )
 
 func TestChanges(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 // given as flags. serve, config validate and doctor call it, so that all three refuse the same; Run relies on it. It
 // connects to nothing and touches no data.
 func Check(s config.Settings, from *config.Sources) error {
-	return cmp.Or(checkDev(s, from), s.Data.Check(), checkNodes(s), checkBackups(s), checkTLS(s), checkOps(s), checkAddresses(s))
+	return cmp.Or(checkDev(s, from), s.Data.Check(), checkNodes(s), checkBackups(s), checkTLS(s), checkOps(s),
+		checkAddresses(s))
 }
 
 // checkDev refuses what a service cannot have that keeps nothing and serves this machine alone. A data directory is
@@ -99,10 +100,12 @@ func checkOps(s config.Settings) error {
 func checkAddresses(s config.Settings) error {
 	host, port, _ := net.SplitHostPort(s.Addr)
 	opsHost, opsPort, _ := net.SplitHostPort(s.OpsAddr)
-	if s.OpsAddr == "" || port != opsPort || port == "0" || host != opsHost && !everywhere(host) && !everywhere(opsHost) {
+	if s.OpsAddr == "" || port != opsPort || port == "0" || host != opsHost && !everywhere(host) &&
+		!everywhere(opsHost) {
 		return nil
 	}
-	return fmt.Errorf("--addr %s and --ops-addr %s are the same port; choose another for --ops-addr, such as 9090", s.Addr, s.OpsAddr)
+	return fmt.Errorf("--addr %s and --ops-addr %s are the same port; choose another for --ops-addr, such as 9090",
+		s.Addr, s.OpsAddr)
 }
 
 // everywhere reports whether a host to listen on means every address of this machine.

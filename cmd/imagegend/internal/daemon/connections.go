@@ -51,7 +51,8 @@ type connection struct {
 // newConnections wraps a TCP listener. It takes up to most connections, and up to perAddress from one network. Its
 // server must have state as ConnState, or every connection counts as silent for ever.
 func newConnections(l net.Listener, most, perAddress int, exempt func(netip.Addr) bool) *connections {
-	c := &connections{Listener: l, most: most, perAddress: perAddress, exempt: exempt, pressedIdle: pressedIdle, byPeer: map[netip.Addr]int{}, waiting: list.New()}
+	c := &connections{Listener: l, most: most, perAddress: perAddress, exempt: exempt, pressedIdle: pressedIdle,
+		byPeer: map[netip.Addr]int{}, waiting: list.New()}
 	c.room.L = &c.mu
 	return c
 }
@@ -64,7 +65,7 @@ func (l *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &connection{TCPConn: raw.(*net.TCPConn), of: l}
-		// Limits go by network, as in crowd: a /64 of IPv6 is usually one customer's.
+		// Limits go by network, as in uncrowded: a /64 of IPv6 is usually one customer's.
 		if peer := clientaddr.Peer(raw.RemoteAddr().String()); !l.exempt(peer) {
 			c.peer = clientaddr.Network(peer)
 		}
@@ -93,7 +94,9 @@ func (l *connections) admit(c *connection) error {
 	// While a quarter of the places is left, only connections that were silent for long go.
 	for l.open > l.most*3/4 && l.drop(func(w *connection) bool { return time.Since(w.since) > l.pressedIdle }) {
 	}
-	if c.peer.IsValid() && l.byPeer[c.peer] >= l.perAddress && !l.drop(func(w *connection) bool { return w.peer == c.peer }) {
+	if c.peer.IsValid() && l.byPeer[c.peer] >= l.perAddress && !l.drop(func(w *connection) bool {
+		return w.peer == c.peer
+	}) {
 		return errCrowded
 	}
 	// Without a free place, anything silent goes. If nothing is, Accept waits here and holds no lock: Wait releases
@@ -191,6 +194,7 @@ func (c *connection) Close() error {
 // Accept, and spends at most a second.
 func refuse(c net.Conn) {
 	c.SetDeadline(time.Now().Add(time.Second))
-	io.WriteString(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"+crowded)
+	io.WriteString(c,
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n"+crowded)
 	c.Close()
 }

@@ -55,7 +55,8 @@ type bench struct {
 
 func newBench(t *testing.T, most, perAddress int, pressed time.Duration) *bench {
 	t.Helper()
-	b := &bench{T: t, is: is.New(t), begun: make(chan struct{}, 100), let: make(chan struct{}, 100), idle: make(chan struct{}, 100)}
+	b := &bench{T: t, is: is.New(t), begun: make(chan struct{}, 100), let: make(chan struct{}, 100),
+		idle: make(chan struct{}, 100)}
 	var err error
 	b.Server, b.addr, err = daemon.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
@@ -123,7 +124,7 @@ func (b *bench) working() *peer {
 	return p
 }
 
-// Who says nothing makes room, the one who has been silent longest first.
+// Silent connections make room, the longest silent first.
 func TestSilenceMakesRoom(t *testing.T) {
 	b := newBench(t, 4, 100, time.Hour)
 	silent := b.dial()
@@ -137,7 +138,7 @@ func TestSilenceMakesRoom(t *testing.T) {
 	silent.again()
 }
 
-// Whose request is under way stays, and who comes waits.
+// A connection with a request under way stays; new ones wait.
 func TestWorkIsNotDropped(t *testing.T) {
 	b := newBench(t, 2, 100, 0)
 	first, second := b.working(), b.working()
@@ -167,7 +168,7 @@ func TestShortPatienceUnderPressure(t *testing.T) {
 	}
 }
 
-// One address has its share: of its connections a silent one makes room, and when all work it is told.
+// One address has its share: a silent one of its connections makes room, and when all work it gets an error.
 func TestShareOfOneAddress(t *testing.T) {
 	b := newBench(t, 100, 3, time.Hour)
 	idle := b.served()

@@ -16,17 +16,17 @@ import (
 // takes work: with it ends an audit that an operator has begun in the console.
 func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 	api := documented(d.api(), d.options.BaseURL)
-	crowd := newCrowd(d.listener.perAddress, d.options.TrustedProxies, d.options.exempt)
 	if !d.options.Console {
-		return crowd.watch(api), nil
+		return d.options.uncrowded(api, d.listener.perAddress), nil
 	}
 	settings := console.Config{
 		Engine:         d.engine,
 		Ledger:         d.db,
 		Logins:         d.db,
-		Newcomers:      d.options.OIDCCreateUsers,
+		ProvisionUsers: d.options.OIDCCreateUsers,
 		Operations:     d.operations(ctx),
 		History:        d.history,
+		Money:          console.Money(d.options.Money),
 		BaseURL:        d.options.BaseURL,
 		Secure:         d.options.secure(),
 		OpenAI:         true,
@@ -38,7 +38,7 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	c, err := console.New(settings)
-	return crowd.watch(beside(api, c)), err
+	return d.options.uncrowded(beside(api, c), d.listener.perAddress), err
 }
 
 // addSignIn adds sign-in by a provider and by passkeys. The fields are interfaces, so they are set only to what
@@ -49,7 +49,7 @@ func (d *daemon) addSignIn(c *console.Config) error {
 		return err
 	}
 	if provider != nil {
-		c.Provider = provider
+		c.IdentityProvider = provider
 	}
 	passkeys, err := signin.Passkeys(d.options.Server)
 	if err != nil {
@@ -62,31 +62,29 @@ func (d *daemon) addSignIn(c *console.Config) error {
 	return nil
 }
 
-// beside gives the console what is below its path, and the API everything else. It is no ServeMux: that would clean
+// beside gives the console what is below its path, and the API everything else. It is not a ServeMux: that would clean
 // paths which the API refuses.
 func beside(api, c http.Handler) http.Handler {
 	c = httpapi.WithRoute(console.DefaultPath, httpapi.WithRequestID(c))
-	lead := httpapi.WithDeadlines(httpapi.WithRequestID(http.RedirectHandler(console.DefaultPath, http.StatusSeeOther)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		// The prefix decides on the path as it was sent, before anything cleans it.
-		case strings.HasPrefix(r.URL.Path, console.DefaultPath):
+		case strings.HasPrefix(r.URL.Path, console.DefaultPath), leads(r):
 			c.ServeHTTP(w, r)
-		case leads(r):
-			lead.ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
 	})
 }
 
-// leads reports whether a request is redirected to the console: one for its path without the slash, or one for the
-// root from a browser. A program that asks for the root gets the API's answer.
+// leads reports whether the console is to answer a request with a redirect to itself: one for its path without the
+// slash, or one for the root from a browser. A program that asks for the root gets the API's answer.
 func leads(r *http.Request) bool {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return false
 	}
-	return r.URL.Path+"/" == console.DefaultPath || r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"), "text/html")
+	return r.URL.Path+"/" == console.DefaultPath || r.URL.Path == "/" && strings.Contains(r.Header.Get("Accept"),
+		"text/html")
 }
 
 // operations is what the console's operator pages ask the engine. An audit also ends when the service does, and not
@@ -97,7 +95,8 @@ type operations struct {
 }
 
 func (d *daemon) operations(ctx context.Context) operations {
-	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began, Disk: d.disk, Backups: d.lastBackup}, ctx}
+	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began,
+		Disk: d.disk, Backups: d.lastBackup}, ctx}
 }
 
 // Audit implements [console.Operations].

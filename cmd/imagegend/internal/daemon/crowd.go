@@ -2,12 +2,13 @@ package daemon
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"net/netip"
-	"sync"
 
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/internal/clientaddr"
+	"github.com/imagegend/imagegend/internal/share"
 )
 
 const (
@@ -45,23 +46,11 @@ func places(files, attempts int) (most, ofOne int, tight bool) {
 // crowded is the body of the answer to a client with too many connections or requests at once.
 const crowded = `{"error":{"message":"too many connections or requests at once from this address; try again soon","code":"overloaded"}}` + "\n"
 
-// crowd bounds how many requests a client behind a trusted proxy has under way. Its connections are the proxy's, which
-// are exempt from the bound on connections. It is safe for concurrent use.
-type crowd struct {
-	most    int
-	proxies []netip.Prefix
-	exempt  func(netip.Addr) bool
-
-	mu     sync.Mutex
-	atOnce map[netip.Addr]int // requests under way, by network; guarded by mu
-}
-
-func newCrowd(most int, proxies []netip.Prefix, exempt func(netip.Addr) bool) *crowd {
-	return &crowd{most: most, proxies: proxies, exempt: exempt, atOnce: map[netip.Addr]int{}}
-}
-
-// watch refuses with 503 what exceeds a client's share. A client that connects directly is not counted here.
-func (c *crowd) watch(next http.Handler) http.Handler {
+// uncrowded bounds how many requests a client behind a trusted proxy has under way; what exceeds its share is refused
+// with 503. Its connections are the proxy's, which are exempt from the bound on connections. A client that connects
+// directly is not counted here. Limits go by network: a /64 of IPv6 is usually one customer's.
+func (o Options) uncrowded(next http.Handler, most int) http.Handler {
+	requests := share.New[netip.Addr](int64(most), math.MaxInt64)
 	full := httpapi.WithDeadlines(httpapi.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Retry-After", "1")
@@ -70,35 +59,16 @@ func (c *crowd) watch(next http.Handler) http.Handler {
 	})))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Where no trusted proxy is in between, client and peer are the same.
-		client := clientaddr.Of(r, c.proxies)
+		client := clientaddr.Of(r, o.TrustedProxies)
+		network := clientaddr.Network(client)
 		switch {
-		case client == clientaddr.Peer(r.RemoteAddr) || c.exempt(client):
+		case client == clientaddr.Peer(r.RemoteAddr) || o.exempt(client):
 			next.ServeHTTP(w, r)
-		case c.enter(clientaddr.Network(client)):
-			defer c.leave(clientaddr.Network(client))
+		case requests.Take(network, 1):
+			defer requests.Give(network, 1)
 			next.ServeHTTP(w, r)
 		default:
 			full.ServeHTTP(w, r)
 		}
 	})
-}
-
-// enter takes one of a client's places, if one is free; leave gives it back. A client without requests has no entry,
-// so the map is no larger than the number of requests.
-func (c *crowd) enter(client netip.Addr) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.atOnce[client] >= c.most {
-		return false
-	}
-	c.atOnce[client]++
-	return true
-}
-
-func (c *crowd) leave(client netip.Addr) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.atOnce[client]--; c.atOnce[client] == 0 {
-		delete(c.atOnce, client)
-	}
 }

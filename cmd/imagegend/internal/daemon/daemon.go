@@ -22,7 +22,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/branding"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
@@ -40,6 +40,7 @@ import (
 // Options says how to serve.
 type Options struct {
 	config.Settings
+	File string // path of the configuration file; "": none was read
 	// ModelsFile returns the file with models, or catalog.Fake. It is called at the start and at each reload.
 	ModelsFile func() (string, error)
 	Warnings   []string // for the announcement at the start
@@ -49,8 +50,8 @@ type Options struct {
 	Output io.Writer // for the announcement and the log
 }
 
-// daemon is a running service. Run, run and reload, which fill the fields, share one goroutine. What other goroutines
-// read of them is set before they start and does not change, or is safe for concurrent use.
+// daemon is a running service. Run, waitForEnd and reload, which fill the fields, share one goroutine. What other
+// goroutines read of them is set before they start and does not change, or is safe for concurrent use.
 type daemon struct {
 	options Options
 	brand   console.Brand
@@ -76,12 +77,13 @@ type daemon struct {
 }
 
 // Run serves until ctx ends, then drains; a second signal during the drain ends it at once. It returns an error if
-// the service could not start or drain. admin.ErrDisk means that the disk failed under a commit: the process must
+// the service could not start or drain. adminserver.ErrDisk means that the disk failed under a commit: the process must
 // exit and not go on. The settings must have passed Check, which knows how they go together.
 //
 // The order is part of the contract. First the settings are checked that need no data, and both TCP addresses are
-// taken, so that a service that cannot run makes and changes nothing. Then the directory for backups is locked, the
-// models are read, the data is opened and the engine started. Only then is the service announced as ready.
+// taken, so that a service that cannot run makes and changes nothing. Then the models are read, the data is opened and
+// thereby locked, the directory for backups is locked and the engine started. Only then is the service announced as
+// ready.
 func Run(ctx context.Context, o Options) (err error) {
 	tuneMemory()
 	// The reader of the log, a pipe, may go away. That must fail a write, and not end the service or hide the
@@ -90,7 +92,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	log := newLog(o)
 	hangUps, stop := o.hangUps()
 	defer stop()
-	d := &daemon{options: o, began: time.Now(), log: log, answers: newAnswers(), metrics: metrics.New(o.Version), ended: make(chan error, 3)}
+	d := &daemon{options: o, began: time.Now(), log: log, answers: newAnswers(), metrics: metrics.New(o.Version),
+		backups: new(backing), ended: make(chan error, 3)}
 	if o.Console {
 		d.history = console.NewHistory(time.Now)
 	}
@@ -122,16 +125,17 @@ func Run(ctx context.Context, o Options) (err error) {
 		}
 		defer os.RemoveAll(d.options.DataDir)
 	}
-	if d.backups, err = openBackups(ctx, d.options, log); err != nil {
-		return err
-	}
-	defer d.backups.Close()
 	// From here on the audit trail names the service itself, unless a request says who asks.
 	ctx = account.WithActor(ctx, itself)
-	if err := d.open(ctx); err != nil {
+	if err := d.openData(ctx); err != nil {
 		return err
 	}
-	if err := d.start(ctx); err != nil {
+	// After the data: a second server on it has the same directory for backups, and its error must name the data.
+	if err := d.backups.lockDir(ctx, d.options, log); err != nil {
+		return d.unstarted(err)
+	}
+	defer d.backups.Close()
+	if err := d.startServing(ctx); err != nil {
 		return d.unstarted(err)
 	}
 	d.notify("READY=1")
@@ -139,11 +143,11 @@ func Run(ctx context.Context, o Options) (err error) {
 	alive, ended := context.WithCancel(context.Background())
 	defer ended()
 	go d.keepAlive(alive)
-	return d.run(ctx, hangUps)
+	return d.waitForEnd(ctx, hangUps)
 }
 
-// run waits for what ends the service, or reloads it: a signal, a failed disk, or a server that ended by itself.
-func (d *daemon) run(ctx context.Context, hangUps <-chan os.Signal) error {
+// waitForEnd waits for what ends the service, or reloads it: a signal, a failed disk, or a server that ended by itself.
+func (d *daemon) waitForEnd(ctx context.Context, hangUps <-chan os.Signal) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -170,22 +174,26 @@ func (d *daemon) unstarted(err error) error {
 		return errors.Join(err, closed)
 	}
 	d.log.Error("the disk failed under a commit: the service does not start", "error", failed)
-	return admin.ErrDisk
+	return adminserver.ErrDisk
 }
 
-// open reads the models and opens the data with an engine for them, which is not started yet. From then on there are
-// metrics of its state.
-func (d *daemon) open(ctx context.Context) (err error) {
+// openData reads the models and opens the data with an engine for them, which is not started yet. From then on there
+// are metrics of its state.
+func (d *daemon) openData(ctx context.Context) (err error) {
 	if _, d.offered, err = d.loadModels(); err != nil {
 		return err
 	}
-	if d.node, err = openNode(ctx, d.options.Settings, d.offered, d.backups.Warnings, d.log, d.observer()); err != nil {
+	// The Schedule is not there yet.
+	warnings := func(ctx context.Context) []imagegen.Notice { return d.backups.Warnings(ctx) }
+	if d.node, err = openNode(ctx, d.options.Settings, d.offered, warnings, d.log, d.observer()); err != nil {
 		return err
 	}
 	if err := private.CheckOwn(d.options.DataDir); err != nil {
 		d.log.Warn("the data directory belongs to another user, who cannot use what this process writes there; run as that user", "data_dir", d.options.DataDir)
 	}
-	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time { return d.backups.State().Last.At }})
+	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time {
+		return d.backups.State().Last.At
+	}})
 	d.models, err = d.engine.Models(ctx)
 	return err
 }
@@ -199,11 +207,10 @@ func (d *daemon) loadModels() (file string, models []engine.Model, err error) {
 	return file, models, err
 }
 
-// start sets up the servers and begins to take work, in this order: first users and handlers, while nobody can call;
-// then the admin socket, which shows commands that a server is here; then the engine; then the servers, since a
-// request needs a started engine; then the announcement, which others wait for; last the backups, which may take
-// long.
-func (d *daemon) start(ctx context.Context) (err error) {
+// startServing sets up the servers and begins to take work, in this order: first users and handlers, while nobody can
+// call; then the admin socket, which shows commands that a server is here; then the engine; then the servers, since a
+// request needs a started engine; then the announcement, which others wait for; last the backups, which may take long.
+func (d *daemon) startServing(ctx context.Context) (err error) {
 	welcome, err := d.welcome(ctx)
 	if err != nil {
 		return err
@@ -212,10 +219,10 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if d.socket, err = admin.Listen(d.options.DataDir); err != nil {
+	if d.socket, err = adminserver.Listen(d.options.DataDir); err != nil {
 		return err
 	}
-	if err := d.engine.Start(ctx); err != nil {
+	if err := d.engine.Start(); err != nil {
 		return errors.Join(err, d.socket.Close())
 	}
 	troubles := newTroubles(d.log)
@@ -225,24 +232,25 @@ func (d *daemon) start(ctx context.Context) (err error) {
 	d.http.DisableGeneralOptionsHandler = true
 	d.http.ErrorLog = troubles
 	// The socket and the operators' programs share one Local.
-	local := &admin.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console, Backing: d.backups.Schedule}
+	local := &adminserver.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console,
+		Money: console.Money(d.options.Money), Backing: d.backups.Schedule}
 	watching := d.watching(local)
-	d.admin = admin.NewServer(local)
+	d.admin = adminserver.NewServer(local)
 	// On the socket monitoring and profiles are beside the calls; who can open it may do everything.
 	d.admin.Handler = ahead(watching, ahead(profiles(), d.admin.Handler))
 	d.admin.ErrorLog = troubles
 	d.http.TLSConfig, d.http.Protocols = d.tls, onlyHTTP1()
-	d.serve(d.http, d.listener)
-	d.serve(d.admin, d.socket)
+	d.serveOn(d.http, d.listener)
+	d.serveOn(d.admin, d.socket)
 	if d.ops != nil {
 		d.ops.server = newOpsServer(d.operating(local, watching), d.ops, troubles)
 		d.ops.server.TLSConfig, d.ops.server.Protocols = d.opsTLS(), onlyHTTP1()
-		d.serve(d.ops.server, d.ops)
+		d.serveOn(d.ops.server, d.ops)
 	}
 	d.noteStart(ctx)
 	d.announce(welcome)
 	d.warnOfStranded(ctx)
-	d.backups.start(ctx, local)
+	d.backups.startMaking(ctx, local)
 	return nil
 }
 
@@ -252,23 +260,24 @@ var itself = account.Actor{Via: account.ViaService}
 // noteStart and noteStop record in the audit trail when the service ran, and with what. A failure to do so keeps the
 // service neither from starting nor from stopping.
 func (d *daemon) noteStart(ctx context.Context) {
-	d.note(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version, d.modelLines()))
+	d.noteAct(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version,
+		d.modelLines()))
 }
 
 func (d *daemon) noteStop() {
-	d.note(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
+	d.noteAct(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
 }
 
-// note adds a row to the audit trail; a failure is logged.
-func (d *daemon) note(ctx context.Context, act account.Act, outcome account.TrailOutcome, after string) {
+// noteAct adds a row to the audit trail; a failure is logged.
+func (d *daemon) noteAct(ctx context.Context, act account.Act, outcome account.TrailOutcome, after string) {
 	if err := d.db.Note(ctx, account.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
 		d.log.Warn("the audit trail could not be written", "act", act, "error", err)
 	}
 }
 
-// serve runs a server in a goroutine, which ends with the server. Unless it was shut down, its error goes to d.ended,
+// serveOn runs a server in a goroutine, which ends with the server. Unless it was shut down, its error goes to d.ended,
 // and run drains.
-func (d *daemon) serve(s *http.Server, l net.Listener) {
+func (d *daemon) serveOn(s *http.Server, l net.Listener) {
 	go func() {
 		listen := s.Serve
 		if s.TLSConfig != nil {

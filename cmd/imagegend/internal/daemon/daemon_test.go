@@ -27,7 +27,9 @@ func run(t *testing.T, change func(*config.Settings)) (said string, err error) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &daemontest.UntilReady{End: cancel}
-	err = daemon.Run(ctx, daemon.Options{Settings: s, ModelsFile: func() (string, error) { return catalog.Fake, nil }, Output: out})
+	err = daemon.Run(ctx, daemon.Options{Settings: s, ModelsFile: func() (string, error) {
+		return catalog.Fake, nil
+	}, Output: out})
 	return out.String(), err
 }
 

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 )
 
 const (
@@ -62,7 +62,7 @@ func (d *daemon) stopAll() error {
 }
 
 // linger goes on serving reads for a moment if a synchronous call was just answered: its caller has yet to fetch the
-// images. With --dev the caller is whoever ends the service, so it does not wait.
+// images. With --dev the caller is the person who ends the service, so it does not wait.
 func (d *daemon) linger() {
 	if d.options.Dev {
 		return
@@ -86,8 +86,8 @@ func (d *daemon) shutDown(limit time.Duration) {
 	d.ops.shutDown(ctx)
 }
 
-// abandon ends the service after the disk failed under a commit. Going on would make matters worse: callers are told
-// that the outcome is unknown, and nothing more is written. The data is not closed, and the engine is told to stop
+// abandon ends the service after the disk failed under a commit. Going on would make matters worse: callers learn
+// that the outcome is unknown, and nothing more is written. The data is not closed, and the engine is asked to stop
 // but not waited for, since either could hang on the disk; the process exits.
 func (d *daemon) abandon() error {
 	d.log.Error("the disk failed under a commit: the service stops", "error", d.db.Err())
@@ -95,5 +95,5 @@ func (d *daemon) abandon() error {
 	cancel()
 	go d.engine.Stop(now)
 	d.shutDown(failureGrace)
-	return admin.ErrDisk
+	return adminserver.ErrDisk
 }

@@ -12,7 +12,8 @@ func Places(files, attempts int) (most, ofOne int, tight bool) { return places(f
 
 // Serve serves on a bounded listener of this machine, on which all addresses count, until it is closed. idle
 // is called after a connection has fallen silent.
-func Serve(h http.Handler, most, perAddress int, pressed time.Duration, idle func()) (s *http.Server, addr string, err error) {
+func Serve(h http.Handler, most, perAddress int, pressed time.Duration,
+	idle func()) (s *http.Server, addr string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, "", err

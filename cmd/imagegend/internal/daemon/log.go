@@ -27,20 +27,22 @@ func newLog(o Options) *slog.Logger {
 }
 
 // levels maps the words of --log-level.
-var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn,
+	"error": slog.LevelError}
 
 // textHandler writes the time of day without the date: somebody is looking on.
 func textHandler(w io.Writer, level slog.Level) slog.Handler {
-	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.TimeKey {
-			return slog.String(slog.TimeKey, a.Value.Time().Format("15:04:05"))
-		}
-		return a
-	}})
+	return slog.NewTextHandler(w, &slog.HandlerOptions{Level: level,
+		ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.TimeKey {
+				return slog.String(slog.TimeKey, a.Value.Time().Format("15:04:05"))
+			}
+			return a
+		}})
 }
 
 // newTroubles returns a log for the errors that an http.Server reports. A failed TLS handshake is logged at the level
-// debug, since whoever scans addresses causes them all day.
+// debug, since scanners of addresses cause them all day.
 func newTroubles(l *slog.Logger) *log.Logger { return log.New(troubles{l}, "", 0) }
 
 // troubles writes to a slog.Logger what package log gives it.

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -24,7 +24,8 @@ type node struct {
 
 // openNode opens the data and makes an engine over it, which is not started. The caller closes db. openNode makes what
 // does not exist yet, but refuses a directory that everybody could change. warnings, log and o may be nil.
-func openNode(ctx context.Context, s config.Settings, models []engine.Model, warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
+func openNode(ctx context.Context, s config.Settings, models []engine.Model,
+	warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
 	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
 	}
@@ -35,33 +36,27 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model, war
 	}
 	if errors.Is(err, storage.ErrOutcomeUnknown) {
 		log.Error("the disk failed under a commit: the service does not start", "error", err)
-		return nil, admin.ErrDisk
+		return nil, adminserver.ErrDisk
 	}
 	if err != nil {
 		return nil, err
 	}
 	service, err := engine.New(engine.Config{
-		Store:          db,
-		Ledger:         db,
-		Models:         models,
-		Policy:         policies[s.Policy],
-		Concurrency:    s.Concurrency,
-		Nodes:          s.Nodes,
-		MaxQueued:      s.MaxQueued,
-		SlotWait:       s.SlotWait,
-		FairShares:     s.FairShares,
-		MaxRefusals:    orNever(s.MaxRefusals),
-		AttemptTimeout: s.AttemptTimeout,
-		Retain:         s.Retain,
-		TrailRetain:    s.TrailRetain,
-		JoinWindow:     orNever(s.JoinWindow),
+		Store:  db,
+		Ledger: db,
+		Models: models,
+		Policy: policies[s.Policy],
+		Nodes:  s.Nodes,
+		Limits: engine.Limits{Concurrency: s.Concurrency, SlotWait: s.SlotWait, MaxQueued: s.MaxQueued,
+			FairShares: s.FairShares, MaxRefusals: orNever(s.MaxRefusals)},
+		Attempts:  engine.Attempts{Timeout: s.AttemptTimeout},
+		Repeats:   engine.Repeats{JoinWindow: orNever(s.JoinWindow)},
+		Retention: engine.Retention{Generations: s.Retain, FailedPrompts: orNever(s.KeepFailed), Trail: s.TrailRetain},
 		// Only the console shows thumbnails.
 		Thumbnails: s.Console,
 		Warnings:   warnings,
 		Observer:   o,
 		Log:        log,
-
-		KeepFailedPrompts: orNever(s.KeepFailed),
 	})
 	if err != nil {
 		return nil, errors.Join(err, db.Close())

@@ -5,7 +5,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 )
 
-// observer returns what is told of the events of engine and storage. The tracer comes first: the contexts that it
+// observer returns what hears of the events of engine and storage. The tracer comes first: the contexts that it
 // returns carry its spans to the others.
 func (d *daemon) observer() imagegen.Observer {
 	var all imagegen.Observers
@@ -19,7 +19,7 @@ func (d *daemon) observer() imagegen.Observer {
 	return all
 }
 
-// watchers returns what is told of requests.
+// watchers returns what hears of requests.
 func (d *daemon) watchers() []httpapi.Watcher {
 	all := []httpapi.Watcher{d.metrics.Watcher()}
 	if d.tracer != nil {

@@ -18,8 +18,6 @@ const (
 	setupTime = 15 * time.Minute
 	// entryTime is how long the link works that signs in the user of --dev.
 	entryTime = 12 * time.Hour
-	// maxPasswordFile bounds what is read of the password file, in bytes: far more than any password has.
-	maxPasswordFile = 4 << 10
 )
 
 // setUpOperator makes the first operator from the password file or, without one, returns a line with a link by which
@@ -35,13 +33,14 @@ func (d *daemon) setUpOperator(ctx context.Context) ([]string, error) {
 	if err != nil || path == "" {
 		return nil, err
 	}
-	return []string{fmt.Sprintf("no operator yet; within %d minutes open %s", int(setupTime.Minutes()), d.consoleURL()+path)}, nil
+	return []string{fmt.Sprintf("no operator yet; within %d minutes open %s", int(setupTime.Minutes()), d.consoleURL()+
+		path)}, nil
 }
 
 // setUpOperatorByFile makes the operator whose password is in a file. Once there is an operator the file no longer
 // counts, and need not exist: the password is then changed in the console.
 func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
-	// The operators are counted first, so that a file that was removed after the set-up is no error.
+	// The operators are counted first, so that a file that was removed after the set-up is not an error.
 	n, err := d.db.Operators(ctx)
 	if err != nil || n > 0 {
 		return err
@@ -97,7 +96,7 @@ func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 
 // readPassword reads the first line of a file that nobody else can read.
 func readPassword(path string) (imagegen.Secret, error) {
-	line, err := private.ReadLine(path, maxPasswordFile)
+	line, err := private.ReadLine(path)
 	if err != nil {
 		return "", fmt.Errorf("the password file cannot be used: %w", err)
 	}

@@ -8,7 +8,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 const (
@@ -34,7 +35,7 @@ func listenForOps(o Options) (*ops, error) {
 	if o.OpsAddr == "" {
 		return nil, nil
 	}
-	l, err := open(o.OpsAddr, "ops-addr")
+	l, err := listenTCP(o.OpsAddr, "ops-addr")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,8 @@ func listenForOps(o Options) (*ops, error) {
 // newOpsServer sets no limit on the time of an answer, since a backup takes long. What monitoring asks has one of its
 // own, see inTime.
 func newOpsServer(h http.Handler, o *ops, troubles *log.Logger) *http.Server {
-	return &http.Server{Handler: h, ReadHeaderTimeout: opsPatience, IdleTimeout: opsIdle, MaxHeaderBytes: opsHeader, ConnState: o.state, ErrorLog: troubles}
+	return &http.Server{Handler: httpguard.Around(h), ReadHeaderTimeout: opsPatience, IdleTimeout: opsIdle,
+		MaxHeaderBytes: opsHeader, ConnState: o.state, ErrorLog: troubles}
 }
 
 // url may be called once the server is set up: only then is it known whether it speaks TLS.
@@ -72,11 +74,11 @@ func (o *ops) shutDown(ctx context.Context) {
 }
 
 // watching serves what monitoring asks, on the address for operators and on the admin socket.
-func (d *daemon) watching(s admin.Service) *http.ServeMux {
+func (d *daemon) watching(l *adminserver.Local) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", inTime(http.HandlerFunc(healthy)))
 	mux.Handle("GET /metrics", inTime(d.metrics.Handler()))
-	mux.Handle("GET /readyz", inTime(admin.Ready(s)))
+	mux.Handle("GET /readyz", inTime(adminserver.Ready(l)))
 	return mux
 }
 

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
@@ -25,13 +26,13 @@ func (d *daemon) opsTLS() *tls.Config {
 
 // operating serves operators' programs and monitoring, on the address for operators. Without --ops-admin it is
 // monitoring alone.
-func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler {
+func (d *daemon) operating(l *adminserver.Local, watching *http.ServeMux) http.Handler {
 	if !d.options.OpsAdmin {
 		return watching
 	}
-	ops := &admin.Ops{Service: l, Verify: l.OperatorKeys().Verify, Address: d.opsAddress, Log: d.log}
+	ops := &adminserver.Ops{Local: l, Verify: l.OperatorKeys().Verify, Address: d.opsAddress, Log: d.log}
 	mux := http.NewServeMux()
-	mux.Handle(admin.OpsPath, ops.Handler())
+	mux.Handle(adminserver.OpsPath, ops.Handler())
 	mux.Handle(profilesPath, ops.Guard(func(*http.Request) (account.Scope, string, bool) {
 		return account.ScopeAll, profilesPath, true
 	}, profiles()))
@@ -41,12 +42,13 @@ func (d *daemon) operating(l *admin.Local, watching *http.ServeMux) http.Handler
 // opsAddress returns the address that a program calls from. It refuses a request that could have been read on its
 // way: without TLS, and neither from this machine nor from a trusted proxy. The proxies of the service are trusted
 // here too.
-func (d *daemon) opsAddress(r *http.Request) (string, error) {
+func (d *daemon) opsAddress(r *http.Request) (netip.Addr, error) {
 	peer := clientaddr.Peer(r.RemoteAddr).Unmap()
 	if r.TLS == nil && !peer.IsLoopback() && !clientaddr.Among(peer, d.options.TrustedProxies) {
-		return peer.String(), errors.New("an operator key was sent in the clear; call through the proxy that speaks TLS, and revoke this key")
+		return peer,
+			errors.New("an operator key was sent in the clear; call through the proxy that speaks TLS, and revoke this key")
 	}
-	return clientaddr.Of(r, d.options.TrustedProxies).String(), nil
+	return clientaddr.Of(r, d.options.TrustedProxies), nil
 }
 
 // profiles serves the profiles of the process. A command line can hold secrets, so they are for operators with every

@@ -34,7 +34,7 @@ func (d *daemon) reload(ctx context.Context) {
 		// One line for the log and the trail, of what may be several errors.
 		reason := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "imagegen: ", ""), "\n", "; ")
 		d.log.Error("the models were not reloaded, the old ones stay", "file", file, "error", reason)
-		d.note(ctx, account.ActServeReload, account.TrailRefused, fmt.Sprintf("error=%q", reason))
+		d.noteAct(ctx, account.ActServeReload, account.TrailRefused, fmt.Sprintf("error=%q", reason))
 		return
 	}
 	d.reloaded(ctx, models)
@@ -48,13 +48,14 @@ func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 	if len(news) == 0 {
 		news = []string{"nothing that callers see"}
 	}
-	d.log.Info("the models were reloaded", "changed", strings.Join(news, "; "), "models", strings.Join(d.modelLines(), "; "))
+	d.log.Info("the models were reloaded", "changed", strings.Join(news, "; "), "models", strings.Join(d.modelLines(),
+		"; "))
 	for _, w := range d.warnings() {
 		if !slices.Contains(warned, w) {
 			d.log.Warn(w)
 		}
 	}
-	d.note(ctx, account.ActServeReload, account.TrailDone, fmt.Sprintf("changed=%q", news))
+	d.noteAct(ctx, account.ActServeReload, account.TrailDone, fmt.Sprintf("changed=%q", news))
 }
 
 // warnOfStranded names the models of accepted work that this process cannot make: unlike a reload, a start takes any

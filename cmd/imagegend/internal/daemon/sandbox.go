@@ -34,7 +34,7 @@ func OpenSandbox(ctx context.Context, models []engine.Model) (*Sandbox, error) {
 	s := &Sandbox{node: n, dir: dir}
 	u, err := n.openAccount(ctx)
 	if err == nil {
-		err = n.engine.Start(ctx)
+		err = n.engine.Start()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -33,7 +33,8 @@ func newTLS(o Options, log *slog.Logger) (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get, NextProtos: []string{"http/1.1"}}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.getCertificate,
+		NextProtos: []string{"http/1.1"}}, nil
 }
 
 // onlyHTTP1 keeps a server from offering HTTP/2 by itself.
@@ -56,7 +57,8 @@ func (o Options) acme(log *slog.Logger) *tls.Config {
 	}
 	issue := issuing{m.GetCertificate, o.ACMEDomains, log, new(atomic.Int64)}
 	// The authority's own handshake uses the protocol acme-tls/1, which must be offered beside HTTP.
-	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: issue.get, NextProtos: []string{"http/1.1", acme.ALPNProto}}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: issue.getCertificate,
+		NextProtos: []string{"http/1.1", acme.ALPNProto}}
 }
 
 // issuing logs that a certificate cannot be issued, at most once a minute: each connection would otherwise add a
@@ -65,17 +67,17 @@ type issuing struct {
 	certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	domains     []string
 	log         *slog.Logger
-	told        *atomic.Int64 // the minute of the last line, counted from 1970
+	logged      *atomic.Int64 // the minute of the last line, counted from 1970
 }
 
-// get is the GetCertificate of a tls.Config. An error about a name that is not ours is not logged: strangers ask for
-// any name.
-func (i issuing) get(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
+// getCertificate is the GetCertificate of a tls.Config. An error about a name that is not ours is not logged: strangers
+// ask for any name.
+func (i issuing) getCertificate(h *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c, err := i.certificate(h)
 	minute := time.Now().Unix() / 60
 	// Swap tells one of several handshakes at once that this minute has no line yet.
-	if err != nil && slices.Contains(i.domains, strings.ToLower(h.ServerName)) && i.told.Swap(minute) != minute {
-		i.log.Error("no certificate can be had: the domain must lead here by port 443, and the authority must be reached", "domain", h.ServerName, "error", err)
+	if err != nil && slices.Contains(i.domains, strings.ToLower(h.ServerName)) && i.logged.Swap(minute) != minute {
+		i.log.Error("no certificate was issued: the domain must lead here by port 443, and the authority must be reached", "domain", h.ServerName, "error", err)
 	}
 	return c, err
 }

@@ -21,11 +21,12 @@ const startLimit = 30 * time.Second
 
 // Options changes how a daemon is run. The zero value runs it on a new directory.
 type Options struct {
-	Args    []string    // further arguments of serve
-	Env     []string    // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
-	DataDir string      // "": a new one that is removed with the test
-	Dev     bool        // run with --dev; then DataDir is not used, and Command and Admin have no data to work on
-	Models  bool        // the models are named in Args, or are where serve looks for them; otherwise --models fake is added
+	Args    []string // further arguments of serve
+	Env     []string // further variables, as KEY=value; those named IMAGEGEND_… are not inherited
+	DataDir string   // "": a new one that is removed with the test
+	Dev     bool     // run with --dev; then DataDir is not used, and Command and Admin have no data to work on
+	// the models are named in Args, or are where serve looks for them; otherwise --models fake is added
+	Models  bool
 	TLS     *tls.Config // for the test's calls, if the daemon speaks TLS
 	Files   int         // how many files it may have open; 0: as many as the test
 	Program string      // "": that of Build
@@ -62,7 +63,8 @@ func Start(tb testing.TB, o Options) *Daemon {
 // waits for later.
 func Launch(tb testing.TB, o Options) *Daemon {
 	tb.Helper()
-	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(Output), client: newClient(o.TLS), exited: make(chan struct{})}
+	d := &Daemon{tb: tb, binary: o.Program, env: environment(o.Env), output: new(Output), client: newClient(o.TLS),
+		exited: make(chan struct{})}
 	// Port 0 takes a free port, which Ready reads from the announcement.
 	args := []string{"serve", "--addr", "127.0.0.1:0"}
 	if o.Dev {
@@ -97,8 +99,8 @@ func Launch(tb testing.TB, o Options) *Daemon {
 	return d
 }
 
-// environment returns the variables of a daemon: those of the test, without IMAGEGEND_…, which are settings of whoever
-// runs the tests, and then the further ones.
+// environment returns the variables of a daemon: those of the test, without IMAGEGEND_…, which are settings of the user
+// who runs the tests, and then the further ones.
 func environment(further []string) []string {
 	ours := func(s string) bool { return strings.HasPrefix(s, "IMAGEGEND_") }
 	return append(slices.DeleteFunc(os.Environ(), ours), further...)
@@ -170,7 +172,7 @@ func (d *Daemon) Output() string { return d.output.String() }
 // Signal sends a signal.
 func (d *Daemon) Signal(s os.Signal) error { return d.cmd.Process.Signal(s) }
 
-// Kill ends the process as kill -9 does and waits until it is gone. A process that has ended already is no error.
+// Kill ends the process as kill -9 does and waits until it is gone. A process that has ended already is not an error.
 func (d *Daemon) Kill() {
 	d.Signal(syscall.SIGKILL)
 	<-d.exited

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(daemontest.Main(m)) }
 
-// What a user bought outlives the process that made it.
+// The images of a user outlive the process that made them.
 func TestDaemon(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
@@ -67,13 +67,14 @@ type complaints struct {
 
 func (c *complaints) Errorf(string, ...any) { c.n++ }
 
-// What witnesses look for, they find.
+// Witnesses find what they look for.
 func TestWitnesses(t *testing.T) {
 	is := is.New(t)
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	before := daemontest.Leftovers(t, d.DataDir)
-	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "48x32"})).Status, http.StatusOK)
+	is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "48x32"})).
+		Status, http.StatusOK)
 	d.AllEnded(t, key, time.Minute)
 	d.Settled(t, key, 10)
 	d.Clean(t)

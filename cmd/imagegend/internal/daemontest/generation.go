@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Generation is what a client is told about a generation, as far as tests look at it.
+// Generation is a generation as answers show it, as far as tests look at it.
 type Generation struct {
 	ID     string
 	Status string

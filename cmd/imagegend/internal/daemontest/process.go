@@ -49,6 +49,7 @@ func NeedDisk(tb testing.TB, dir string, bytes int64) {
 		tb.Fatal(err)
 	}
 	if space.Free < bytes {
-		tb.Fatalf("the test needs %d GB in %s, where %d MB are free; set TMPDIR to a larger disk", bytes>>30, dir, space.Free>>20)
+		tb.Fatalf("the test needs %d GB in %s, where %d MB are free; set TMPDIR to a larger disk", bytes>>30, dir,
+			space.Free>>20)
 	}
 }

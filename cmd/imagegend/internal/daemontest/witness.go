@@ -58,7 +58,8 @@ func (d *Daemon) Settled(tb testing.TB, key string, granted int) {
 	for _, g := range d.MustGenerations(tb, key, "") {
 		used += g.Usage.Credits
 		if g.Usage.Credits != len(g.Images) || !g.Ended() {
-			tb.Errorf("generation %s is %s with %d images for %d credits", g.ID, g.Status, len(g.Images), g.Usage.Credits)
+			tb.Errorf("generation %s is %s with %d images for %d credits", g.ID, g.Status, len(g.Images),
+				g.Usage.Credits)
 		}
 	}
 	if left := d.MustBalance(tb, key); granted-left != used {
@@ -104,7 +105,9 @@ func Leftovers(tb testing.TB, dirs ...string) (all []string) {
 func NoLeftovers(tb testing.TB, before []string, dirs ...string) {
 	tb.Helper()
 	added := func() []string {
-		return slices.DeleteFunc(Leftovers(tb, dirs...), func(path string) bool { return slices.Contains(before, path) })
+		return slices.DeleteFunc(Leftovers(tb, dirs...), func(path string) bool {
+			return slices.Contains(before, path)
+		})
 	}
 	EventuallyOr(tb, 20*time.Second, func() bool { return len(added()) == 0 },
 		func() string { return "files are left:\n" + strings.Join(added(), "\n") })

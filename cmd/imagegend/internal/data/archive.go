@@ -19,7 +19,7 @@ func (s *shared) Backup(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	e, err := storage.OpenEnd(dir, true)
+	e, err := storage.OpenTransferEnd(dir, true)
 	if err != nil {
 		return err
 	}
@@ -38,5 +38,6 @@ func (s *shared) copyInto(ctx context.Context, to transfer.End) error {
 	}
 	defer moment.Close()
 	// The snapshot fixes the records. Files have no snapshot: Now tells whether one that is missing was erased since.
-	return transfer.Copy(ctx, transfer.Moment{Name: "the database", Snapshot: moment, Images: s.Store, Spool: s.Store, Now: s.Generation}, to)
+	return transfer.Copy(ctx, transfer.Moment{Name: "the database", Snapshot: moment, Images: s.Store, Spool: s.Store,
+		Now: s.Generation}, to)
 }

@@ -35,7 +35,7 @@ func OpenEnd(ctx context.Context, at config.Data, into bool) (*End, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := storage.OpenEnd(dir, into)
+	e, err := storage.OpenTransferEnd(dir, into)
 	if err != nil {
 		return nil, err
 	}
@@ -52,9 +52,12 @@ func openSharedEnd(ctx context.Context, at config.Data) (*End, error) {
 	if err := o.Check(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("--images: %w", err), o.Close())
 	}
-	e, err := postgres.OpenEnd(ctx, postgres.Config{URL: at.Database, Images: o.Store})
+	e, err := postgres.OpenTransferEnd(ctx, postgres.Config{URL: at.Database, Connections: at.DatabaseConnections,
+		Images: o.Store})
 	if err != nil {
 		return nil, errors.Join(err, o.Close())
 	}
-	return &End{transfer.End{Name: at.String(), Database: e, Images: o.Store, Spool: o.Store}, func() error { return errors.Join(e.Close(), o.Close()) }}, nil
+	return &End{transfer.End{Name: at.String(), Database: e, Images: o.Store, Spool: o.Store}, func() error {
+		return errors.Join(e.Close(), o.Close())
+	}}, nil
 }

@@ -35,7 +35,8 @@ func openShared(ctx context.Context, at config.Data, o Options) (*shared, error)
 	if err != nil {
 		return nil, err
 	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database, Images: images.Store, Observer: o.Observer, Log: o.Log})
+	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database, Connections: at.DatabaseConnections,
+		Images: images.Store, Observer: o.Observer, Log: o.Log})
 	if err != nil {
 		return nil, errors.Join(err, images.Close())
 	}

@@ -26,10 +26,9 @@ type Store interface {
 	imagegen.Timekeeper
 	imagegen.ImageStore
 	imagegen.Spool
+	imagegen.ReadinessChecker
+	imagegen.Warner
 
-	// Ready and Warnings are the methods of that name of [imagegen.Store].
-	Ready(ctx context.Context) error
-	Warnings(ctx context.Context) []imagegen.Notice
 	// Backup writes everything as one archive, as it was when Backup began. After an error the archive is worthless.
 	Backup(ctx context.Context, w io.Writer) error
 	// Space returns how much room the disk of this machine's directory has.

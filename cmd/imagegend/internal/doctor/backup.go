@@ -6,18 +6,20 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/backups"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // Backup looks at the scheduled backups. A running server knows best what became of them. Without one, or if it makes
 // none, the settings say where they are, and only their age can be judged. s may be nil.
-func Backup(ctx context.Context, settings config.Server, s *admin.Session, now time.Time) Finding {
-	f := ok("backup", "none is made by the service; --backup-to DIR or s3://… has it make one every %v", settings.BackupEvery)
+func Backup(ctx context.Context, settings config.Server, s *adminserver.Session, now time.Time) Finding {
+	f := ok("backup", "none is made by the service; --backup-to DIR or s3://… has it make one every %v",
+		settings.BackupEvery)
 	// A server that makes backups knows of failures too; its settings count more than those of this command.
 	if s != nil && s.Server {
-		b, err := s.Backups(ctx)
+		b, err := admin.GetBackups.Do(ctx, s, admin.None{})
 		if err != nil {
 			return f.says("%v", err).fails("look whether the server is of this version")
 		}
@@ -37,13 +39,16 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 	all = backups.Past(all, now)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return f.says("there is no %s yet", settings.BackupTo).but("imagegend serve makes it; if there should be one, name it with --backup-to")
+		return f.says("there is no %s yet", settings.BackupTo).
+			but("imagegend serve makes it; if there should be one, name it with --backup-to")
 	case err != nil && backups.InBucket(settings.BackupTo):
-		return f.says("%v", err).fails("check the bucket, the endpoint and the credentials of --backup-to, and that they may list")
+		return f.says("%v", err).
+			fails("check the bucket, the endpoint and the credentials of --backup-to, and that they may list")
 	case err != nil:
 		return f.says("%v", err).fails("name a directory that the user of the service may write with --backup-to")
 	case len(all) == 0:
-		return f.says("there is none yet in %s", settings.BackupTo).but("start imagegend serve with --backup-to, or look at its log")
+		return f.says("there is none yet in %s", settings.BackupTo).
+			but("start imagegend serve with --backup-to, or look at its log")
 	}
 	last := all[len(all)-1]
 	// The first argument counts only while there is no archive, and here there is one.
@@ -55,7 +60,8 @@ func Backup(ctx context.Context, settings config.Server, s *admin.Session, now t
 // [backups.State.Trouble] says.
 func backedUp(f Finding, dir, last string, at time.Time, trouble string, now time.Time) Finding {
 	if trouble != "" {
-		return f.says("%s", trouble).fails("look at " + dir + " and the log of the server; until backups work again, run imagegend backup FILE")
+		return f.says("%s", trouble).fails("look at " + dir +
+			" and the log of the server; until backups work again, run imagegend backup FILE")
 	}
 	if last == "" {
 		return f.says("the first is being made in %s", dir)

@@ -15,12 +15,14 @@ func Certificate(s config.Server, now time.Time) []Finding {
 	}
 	pair, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey)
 	if err != nil {
-		return []Finding{ok("certificate", "%s with %s: %v", s.TLSCert, s.TLSKey, err).fails("check --tls-cert and --tls-key; serve does not start without them")}
+		return []Finding{ok("certificate", "%s with %s: %v", s.TLSCert, s.TLSKey,
+			err).fails("check --tls-cert and --tls-key; serve does not start without them")}
 	}
 	ends := pair.Leaf.NotAfter
 	f := ok("certificate", "%s is valid until %s", s.TLSCert, ends.UTC().Format(time.DateTime))
 	if now.After(ends) {
-		f = f.says("%s has expired at %s", s.TLSCert, ends.UTC().Format(time.DateTime)).fails("renew it; serve reads it again when the file changes")
+		f = f.says("%s has expired at %s", s.TLSCert, ends.UTC().Format(time.DateTime)).
+			fails("renew it; serve reads it again when the file changes")
 	}
 	return []Finding{f}
 }

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/admin"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
 // apart is how far two clocks may differ. The clock of a network file system is another machine's.
@@ -19,14 +19,15 @@ const setClock = "set the clock right, and have it kept right by a service such 
 // Clock compares the clock with three things: what the store knows of it, which includes the newest entry; the time
 // that the file system gives to a new file; and the time of the database's last change. The first that is wrong is
 // reported. s is nil if nobody can be asked.
-func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Finding {
+func Clock(ctx context.Context, dir string, now time.Time, s admin.Caller) Finding {
 	f := ok("clock", "%s UTC", now.UTC().Format(time.DateTime))
 	if s != nil {
-		switch c, err := s.Clock(ctx); {
+		switch c, err := admin.GetClock.Do(ctx, s, admin.None{}); {
 		case err != nil:
 			return f.says("%v", err).fails("run imagegend clock show")
 		case c.InDoubt:
-			return f.says("in doubt: the clock %s", c.Leap).but("set it right; if it is right now, run imagegend clock confirm")
+			return f.says("in doubt: the clock %s", c.Leap).
+				but("set it right; if it is right now, run imagegend clock confirm")
 		}
 	}
 	if d := fileTime(dir, now).Sub(now).Round(time.Second); d.Abs() > apart {
@@ -34,7 +35,8 @@ func Clock(ctx context.Context, dir string, now time.Time, s admin.Service) Find
 	}
 	// A database from the future was written while the clock was ahead, or is a copy from a machine whose clock is.
 	if info, err := os.Stat(filepath.Join(dir, databaseFile)); err == nil && info.ModTime().Sub(now) > apart {
-		return f.says("it is %v behind the time at which the database was written", info.ModTime().Sub(now).Round(time.Second)).but(setClock)
+		return f.says("it is %v behind the time at which the database was written",
+			info.ModTime().Sub(now).Round(time.Second)).but(setClock)
 	}
 	return f
 }

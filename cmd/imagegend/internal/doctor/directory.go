@@ -21,7 +21,8 @@ func Directory(dir string) (f Finding, there bool) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return f.says("there is no %s yet", dir).but("imagegend serve makes it; if there should be one, name it with --data-dir"), false
+		return f.says("there is no %s yet", dir).
+			but("imagegend serve makes it; if there should be one, name it with --data-dir"), false
 	case err != nil:
 		return f.says("%v", err).fails("let the user of the service enter the directories above it"), false
 	case !info.IsDir():
@@ -43,9 +44,10 @@ func modes(f Finding, dir string, info fs.FileInfo) Finding {
 		return f
 	}
 	file := filepath.Join(dir, databaseFile)
-	// The database comes first: whoever reads it sees prompts and hashes of keys.
+	// The database comes first: a user who can read it sees prompts and hashes of keys.
 	if db, err := os.Stat(file); err == nil && db.Mode().Perm()&others != 0 {
-		return f.says("others can read %s (mode %04o)", file, db.Mode().Perm()).but("run chmod 600 " + shell.Quote(file))
+		return f.says("others can read %s (mode %04o)", file, db.Mode().Perm()).but("run chmod 600 " +
+			shell.Quote(file))
 	}
 	if mode := info.Mode().Perm(); mode&others != 0 {
 		return f.says("others can enter %s (mode %04o)", dir, mode).but("run chmod 700 " + shell.Quote(dir))
@@ -55,7 +57,8 @@ func modes(f Finding, dir string, info fs.FileInfo) Finding {
 	}
 	// A service that somebody started as root has made files that the service's own user cannot use.
 	if path := private.Foreign(filepath.Join(dir, "images")); path != "" {
-		return f.says("%s belongs to another user, and the images in it cannot be used", path).but("as root, run chown -R --reference=" + shell.Quote(dir) + " " + shell.Quote(dir))
+		return f.says("%s belongs to another user, and the images in it cannot be used", path).
+			but("as root, run chown -R --reference=" + shell.Quote(dir) + " " + shell.Quote(dir))
 	}
 	return f
 }

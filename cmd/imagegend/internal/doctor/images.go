@@ -17,12 +17,14 @@ func Images(dir string) Finding {
 	// A file in the place of a directory keeps the service from making the directory.
 	for _, name := range []string{"tmp", "images", "spool"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
-			return ok("images", "%s is not a directory", filepath.Join(dir, name)).fails("move it away; imagegend serve makes the directory")
+			return ok("images", "%s is not a directory", filepath.Join(dir, name)).
+				fails("move it away; imagegend serve makes the directory")
 		}
 	}
 	switch err := probe(tmp); {
 	case errors.Is(err, fs.ErrNotExist):
-		return ok("images", "there is no %s", tmp).fails("start imagegend serve again, which makes it; if images are missing too, restore a backup")
+		return ok("images", "there is no %s", tmp).
+			fails("start imagegend serve again, which makes it; if images are missing too, restore a backup")
 	case err != nil:
 		return ok("images", "%v", err).fails("let the user of the service write in " + tmp + ", and look at its disk")
 	}

@@ -37,7 +37,8 @@ func Issuer(ctx context.Context, s config.Server) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, issuerTime)
 	defer cancel()
 	if err := provider.Discover(ctx); err != nil {
-		return []Finding{f.says("%s", strings.TrimPrefix(err.Error(), "oidc: ")).but("make sure that the address is the one the provider gives for itself, and that this machine reaches it; until then nobody signs in by it")}
+		return []Finding{f.says("%s", strings.TrimPrefix(err.Error(), "oidc: ")).
+			but("make sure that the address is the one the provider gives for itself, and that this machine reaches it; until then nobody signs in by it")}
 	}
 	// The provider answers, but the service could not tell it where to send a browser back to.
 	if s.BaseURL == "" {

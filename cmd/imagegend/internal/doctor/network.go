@@ -56,7 +56,8 @@ func baseURL(s config.Server) Finding {
 	case s.BaseURL == "" && local:
 		return f.says("none: the service is reached on this machine only")
 	case s.BaseURL == "":
-		return f.says("none: the addresses of images follow the Host that each caller sends").but("name the public address with --base-url")
+		return f.says("none: the addresses of images follow the Host that each caller sends").
+			but("name the public address with --base-url")
 	case public != nil && public.Scheme == "http" && !config.OnThisMachine(public.Host):
 		f.Detail += ": keys and passwords travel in the clear"
 		return f.but("put a proxy with TLS in front, and give its https address as --base-url")
@@ -66,7 +67,7 @@ func baseURL(s config.Server) Finding {
 
 // proxies looks at whose forwarded headers count.
 func proxies(s config.Server) Finding {
-	f := ok("proxy headers", "those of %s count", list(s.TrustedProxies))
+	f := ok("proxy headers", "those of %s count", inWords(s.TrustedProxies))
 	// A network of 0 bits holds every address, so any caller could choose the address under which it is limited and
 	// logged.
 	for _, p := range s.TrustedProxies {
@@ -87,8 +88,8 @@ func proxies(s config.Server) Finding {
 	return f
 }
 
-// list joins networks for a sentence.
-func list(proxies []netip.Prefix) string {
+// inWords joins networks for a sentence.
+func inWords(proxies []netip.Prefix) string {
 	var all []string
 	for _, p := range proxies {
 		all = append(all, p.String())

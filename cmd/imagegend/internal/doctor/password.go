@@ -7,9 +7,6 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 )
 
-// maxPassword bounds what is read of the file, in bytes: far more than any password has.
-const maxPassword = 4 << 10
-
 // Password looks at the file with the first operator's password; nil if none is configured. The file counts only
 // until there is an operator. So one that cannot be used is a warning and no failure: it may have been removed, as it
 // should be.
@@ -18,7 +15,7 @@ func Password(s config.Server) []Finding {
 		return nil
 	}
 	f := ok("operator password", "%s can be read, and by nobody else", s.OperatorPasswordFile)
-	text, err := private.ReadFile(s.OperatorPasswordFile, maxPassword)
+	text, err := private.ReadFile(s.OperatorPasswordFile)
 	switch {
 	case err != nil:
 		what, remedy, _ := strings.Cut(err.Error(), "; ")

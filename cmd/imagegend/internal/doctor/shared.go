@@ -29,7 +29,8 @@ func sharedDatabase(ctx context.Context, at config.Data) (findings []Finding) {
 	}
 	findings = append(findings, f)
 	for _, w := range store.Warnings(ctx) {
-		findings = append(findings, ok("database", "%s", w.Detail).but("docs/scaling.md tells how to set the database up"))
+		findings = append(findings,
+			ok("database", "%s", w.Detail).but("docs/scaling.md tells how to set the database up"))
 	}
 	return findings
 }
@@ -49,7 +50,8 @@ func sharedRemedy(err error) string {
 func sharedImages(ctx context.Context, at config.Data) Finding {
 	f := ok("images", "an object was written to %s, read, listed and removed", at.Images)
 	if err := data.CheckImages(ctx, at); err != nil {
-		return f.says("%v", err).fails("look at the bucket, the endpoint in --images, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return f.says("%v", err).
+			fails("look at the bucket, the endpoint in --images, and the credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	return f
 }

@@ -25,7 +25,8 @@ func TestTimeOfDay(t *testing.T) {
 func TestClockOfTheFileSystem(t *testing.T) {
 	is := is.New(t)
 	dir := t.TempDir()
-	for d, want := range map[time.Duration]string{10 * time.Minute: "it is 10m0s ahead of the file system of " + dir, -time.Hour: "it is 1h0m0s behind the file system of " + dir} {
+	for d, want := range map[time.Duration]string{10 * time.Minute: "it is 10m0s ahead of the file system of " + dir,
+		-time.Hour: "it is 1h0m0s behind the file system of " + dir} {
 		f := doctor.Clock(t.Context(), dir, time.Now().Add(d), nil)
 		is.Equal(f.State, doctor.Warn)
 		is.Equal(f.Detail, want)

@@ -32,7 +32,8 @@ func TestNamesInUse(t *testing.T) {
 	is := is.New(t)
 	names := metrics.New("test").Names()
 	is.True(len(names) > 30)
-	for _, file := range [][]string{{"deploy", "grafana", "imagegend.json"}, {"deploy", "prometheus", "imagegend.rules.yml"}, {"deploy", "prometheus", "imagegend.rules.test.yml"}} {
+	for _, file := range [][]string{{"deploy", "grafana", "imagegend.json"},
+		{"deploy", "prometheus", "imagegend.rules.yml"}, {"deploy", "prometheus", "imagegend.rules.test.yml"}} {
 		used := named.FindAllString(read(t, file...), -1)
 		is.True(len(used) > 10)
 		for _, name := range used {

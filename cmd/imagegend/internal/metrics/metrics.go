@@ -2,7 +2,7 @@
 // as a user, key, identifier or path: models, providers and members are the operator's, so the number of series is
 // bounded.
 //
-// Counters and histograms count what an Observer and a Watcher are told (work.go, requests.go). Gauges are read from
+// Counters and histograms count what an Observer and a Watcher hear of (work.go, requests.go). Gauges are read from
 // the engine at a scrape (state.go), what is expensive less often (open.go). docs/operating.md has a row for each
 // metric.
 package metrics
@@ -32,10 +32,13 @@ type Metrics struct {
 func New(version string) *Metrics {
 	registry := prometheus.NewRegistry()
 	declare := factory{promauto.With(registry)}
-	m := &Metrics{recent: &recent{from: registry, age: recentAge}, requests: newRequests(declare), work: newWork(declare), state: new(state)}
-	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info", Help: "The version that runs, and the Go it was built with; always 1.",
+	m := &Metrics{recent: &recent{from: registry, age: recentAge}, requests: newRequests(declare),
+		work: newWork(declare), state: new(state)}
+	build := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: "build_info",
+		Help:        "The version that runs, and the Go it was built with; always 1.",
 		ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()}}, func() float64 { return 1 })
-	registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.state)
+	registry.MustRegister(build, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.state)
 	return m
 }
 
@@ -45,11 +48,12 @@ func (m *Metrics) Watch(s Sources) { m.state.watch(s) }
 // Handler answers scrapes in Prometheus' text format or as OpenMetrics, up to four at once; further ones get 503. The
 // values can be recentAge old.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.recent, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true, DisableCompression: true})
+	return promhttp.HandlerFor(m.recent, promhttp.HandlerOpts{MaxRequestsInFlight: 4, EnableOpenMetrics: true,
+		DisableCompression: true})
 }
 
-// factory declares metrics in a registry. Of a metric with labels, what has never happened has no series, rather than one
-// with a 0.
+// factory declares metrics in a registry. Of a metric with labels, what has never happened has no series, rather than
+// one with a 0.
 type factory struct{ promauto.Factory }
 
 func (f factory) single(name, help string) prometheus.Counter {
@@ -61,7 +65,8 @@ func (f factory) counter(name, help string, labels ...string) *prometheus.Counte
 }
 
 func (f factory) histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	return f.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}, labels)
+	return f.NewHistogramVec(prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets},
+		labels)
 }
 
 // Upper bounds of the buckets, in seconds: of calls, of the work of upstreams, and of commits. A synchronous call may

@@ -14,10 +14,9 @@ import (
 
 	"github.com/matryer/is"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/imagegen"
@@ -38,17 +37,19 @@ func (s *service) settle(u imagegen.UserID, id imagegen.GenerationID) {
 	}
 }
 
-// What was charged without what was refunded is what the ledger has been paid, whatever became of the work.
+// Credits charged minus credits refunded equal what the ledger was paid, however the work ended.
 func TestCreditsEqualTheLedger(t *testing.T) {
 	s := start(t)
 	const granted = 1000
 	s.grant("alice", granted)
-	prompts := []string{"a fox", "[fake:images=1] a fox", "[fake:fail]", "[fake:refuse]", "[fake:transient=1] a fox", "[fake:corrupt]", "[fake:panic]"}
+	prompts := []string{"a fox", "[fake:images=1] a fox", "[fake:fail]", "[fake:refuse]", "[fake:transient=1] a fox",
+		"[fake:corrupt]", "[fake:panic]"}
 	images := 0.0
 	for i, prompt := range prompts {
 		for _, async := range []bool{false, true} {
 			for _, m := range []string{"m", "pool"} {
-				r, err := s.generate("alice", imagegen.GenerateRequest{Model: m, Prompt: prompt, N: 1 + i%3, Async: async})
+				r, err := s.generate("alice", imagegen.GenerateRequest{Model: m, Prompt: prompt, N: 1 + i%3,
+					Async: async})
 				if err == nil && async {
 					s.settle("alice", r.Generation.ID)
 					r.Generation, err = s.engine.As("alice").Generation(t.Context(), r.Generation.ID)
@@ -66,8 +67,9 @@ func TestCreditsEqualTheLedger(t *testing.T) {
 	spent := float64(granted - b.Credits)
 	s.is.True(spent > 0)
 	s.is.Equal(spent, 3*images)
-	for limit := time.Now().Add(time.Minute); s.sum("imagegend_generations_ended_total") < 28 && time.Now().Before(limit); {
-		time.Sleep(5 * time.Millisecond) // it is told once it is durable
+	for limit := time.Now().Add(time.Minute); s.sum("imagegend_generations_ended_total") < 28 &&
+		time.Now().Before(limit); {
+		time.Sleep(5 * time.Millisecond) // the event comes once it is durable
 	}
 	s.is.Equal(s.sum("imagegend_credits_charged_total")-s.sum("imagegend_credits_refunded_total"), spent)
 	s.counts(28, "imagegend_generations_accepted_total")
@@ -76,11 +78,12 @@ func TestCreditsEqualTheLedger(t *testing.T) {
 	s.counts(images, "imagegend_images_total")
 }
 
-// What its owner cancelled has ended, and is no failure; its credits came back.
+// A generation that its owner cancelled does not count as a failure; its credits came back.
 func TestCancelled(t *testing.T) {
 	s := start(t)
 	s.grant("alice", 100)
-	r, err := s.engine.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "m", Prompt: "[fake:transient=8] a fox", N: 2, Async: true})
+	r, err := s.engine.As("alice").Generate(t.Context(), imagegen.GenerateRequest{Model: "m",
+		Prompt: "[fake:transient=8] a fox", N: 2, Async: true})
 	s.is.NoErr(err)
 	for {
 		_, err = s.engine.As("alice").Cancel(t.Context(), r.Generation.ID)
@@ -107,17 +110,21 @@ func TestAttempts(t *testing.T) {
 		_, err = s.generate("alice", imagegen.GenerateRequest{Model: m, Prompt: "[fake:refuse]"})
 		s.is.True(err != nil)
 	}
-	for _, name := range []string{"imagegend_provider_attempts_total", "imagegend_provider_attempt_duration_seconds_count"} {
+	for _, name := range []string{"imagegend_provider_attempts_total",
+		"imagegend_provider_attempt_duration_seconds_count"} {
 		s.counts(1, name, `model="m"`, `provider="fake"`, `member=""`, `class="ok"`)
 		s.counts(1, name, `model="m"`, `class="refused"`)
 		s.counts(1, name, `model="pool"`, `member="first"`, `class="ok"`)
 		s.counts(4, name)
 	}
+	s.counts(0.04, "imagegend_upstream_cost_total", `model="m"`, `provider="fake"`)
+	s.counts(1, "imagegend_upstream_cost_unknown_total", `model="m"`) // the refused one
+	s.counts(2, "imagegend_upstream_cost_unknown_total", `model="pool"`)
 	s.counts(2, "imagegend_replays_total")
 	s.counts(4, "imagegend_slot_wait_seconds_count")
 }
 
-// What a caller can choose makes no series.
+// Values that a caller can choose make no series.
 func TestCallersMakeNoSeries(t *testing.T) {
 	s := start(t)
 	s.grant("alice", 100)

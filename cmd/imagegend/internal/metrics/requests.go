@@ -19,8 +19,11 @@ type requests struct {
 
 func newRequests(declare factory) requests {
 	return requests{
-		answered: declare.counter("http_requests_total", "Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route", "status"),
-		took:     declare.histogram("http_request_duration_seconds", "How long requests took to be answered.", callBuckets, "method", "route"),
+		answered: declare.counter("http_requests_total",
+			"Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route",
+			"status"),
+		took: declare.histogram("http_request_duration_seconds", "How long requests took to be answered.",
+			callBuckets, "method", "route"),
 	}
 }
 

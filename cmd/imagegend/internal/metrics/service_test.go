@@ -45,10 +45,12 @@ func start(t testing.TB) *service {
 	prices := map[imagegen.Tier]imagegen.Credits{imagegen.Tier1K: 3}
 	pool, err := router.New(router.Config{Members: []router.Member{{Name: "first", Provider: &provider.Fake{}}}})
 	s.is.NoErr(err)
-	s.engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Observer: s.metrics, MaxRefusals: -1,
-		Models: []engine.Model{{ID: "m", Provider: &provider.Fake{}, Credits: prices}, {ID: "pool", Provider: pool, Credits: prices}}})
+	s.engine, err = engine.New(engine.Config{Store: s.db, Ledger: s.db, Observer: s.metrics,
+		Limits: engine.Limits{MaxRefusals: -1}, Models: []engine.Model{{ID: "m", Provider: &provider.Fake{},
+			Credits: prices, Cost: engine.Cost{Image: map[imagegen.Tier]imagegen.Micros{"1K": 40_000}}},
+			{ID: "pool", Provider: pool, Credits: prices}}})
 	s.is.NoErr(err)
-	s.is.NoErr(s.engine.Start(t.Context()))
+	s.is.NoErr(s.engine.Start())
 	t.Cleanup(func() { s.engine.Stop(t.Context()) })
 	s.metrics.Watch(metrics.Sources{Engine: s.engine, Space: s.db.Space, Backup: func() time.Time { return s.backup }})
 	s.handler = httpapi.Watch(httpapi.NewHandler(s.engine, httpapi.Options{}), s.metrics.Watcher())

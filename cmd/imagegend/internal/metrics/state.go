@@ -20,7 +20,7 @@ type Sources struct {
 	Backup func() time.Time
 }
 
-// gauges are all that gauge has made: the registry refuses one that it was not told of.
+// gauges are all that gauge has made: the registry refuses one that was not described to it.
 var gauges []*prometheus.Desc
 
 func gauge(name, help string, labels ...string) *prometheus.Desc {
@@ -30,26 +30,33 @@ func gauge(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	queued          = gauge("queue_length", "Asynchronous generations that wait.")
-	queueOldest     = gauge("queue_oldest_seconds", "Age of the oldest generation that waits; 0: none does. Up to 15 s old.")
-	slots           = gauge("slots", "Attempts that can be under way at once.")
-	used            = gauge("slots_used", "Attempts that are under way.")
-	waiting         = gauge("slot_waiters", "Synchronous calls that wait for a slot.")
-	running         = gauge("model_attempts", "Attempts under way, of a model.", "model")
-	bound           = gauge("model_attempts_limit", "Attempts that may be under way at once, of a model: fewer while its upstream is overloaded.", "model")
-	healthy         = gauge("provider_healthy", "1: the last attempt went well, or failed through the request; of a router's member, 1: it is asked.", "model", "provider", "member")
-	unsettled       = gauge("unsettled_charges", "Charges that are open: of generations that wait, run, or are being settled. Up to 15 s old.")
-	unsettledOldest = gauge("unsettled_oldest_seconds", "Age of the oldest open charge; 0: there is none. Up to 15 s old.")
-	disputed        = gauge("disputed_charges", "Charges in dispute, for an operator to resolve. Up to 15 s old.")
-	free            = gauge("disk_free_bytes", "Room on the disk of the data directory that the service can write.")
-	total           = gauge("disk_size_bytes", "Size of that disk.")
-	reserve         = gauge("disk_reserve_bytes", "Room below which no new work is taken.")
-	ready           = gauge("ready", "1: work is taken.")
-	reason          = gauge("not_ready_reason", "1 for each reason why no work is taken.", "reason")
-	warning         = gauge("warning", "1 for each warning of readiness.", "warning")
-	violations      = gauge("audit_violations", "What the last audit of this process found; absent before the first.")
-	auditedAt       = gauge("audit_timestamp_seconds", "When that audit ended.")
-	backup          = gauge("backup_timestamp_seconds", "When the newest scheduled backup was made; absent where there is none.")
+	queued      = gauge("queue_length", "Asynchronous generations that wait.")
+	queueOldest = gauge("queue_oldest_seconds",
+		"Age of the oldest generation that waits; 0: none does. Up to 15 s old.")
+	slots   = gauge("slots", "Attempts that can be under way at once.")
+	used    = gauge("slots_used", "Attempts that are under way.")
+	waiting = gauge("slot_waiters", "Synchronous calls that wait for a slot.")
+	running = gauge("model_attempts", "Attempts under way, of a model.", "model")
+	bound   = gauge("model_attempts_limit",
+		"Attempts that may be under way at once, of a model: fewer while its upstream is overloaded.", "model")
+	healthy = gauge("provider_healthy",
+		"1: the last attempt went well, or failed through the request; of a router's member, 1: it is asked.", "model",
+		"provider", "member")
+	unsettled = gauge("unsettled_charges",
+		"Charges that are open: of generations that wait, run, or are being settled. Up to 15 s old.")
+	unsettledOldest = gauge("unsettled_oldest_seconds",
+		"Age of the oldest open charge; 0: there is none. Up to 15 s old.")
+	disputed   = gauge("disputed_charges", "Charges in dispute, for an operator to resolve. Up to 15 s old.")
+	free       = gauge("disk_free_bytes", "Room on the disk of the data directory that the service can write.")
+	total      = gauge("disk_size_bytes", "Size of that disk.")
+	reserve    = gauge("disk_reserve_bytes", "Room below which no new work is taken.")
+	ready      = gauge("ready", "1: work is taken.")
+	reason     = gauge("not_ready_reason", "1 for each reason why no work is taken.", "reason")
+	warning    = gauge("warning", "1 for each warning of readiness.", "warning")
+	violations = gauge("audit_violations", "What the last audit of this process found; absent before the first.")
+	auditedAt  = gauge("audit_timestamp_seconds", "When that audit ended.")
+	backup     = gauge("backup_timestamp_seconds",
+		"When the newest scheduled backup was made; absent where there is none.")
 )
 
 // state is a Collector of the gauges. It keeps no values: each scrape reads them.
@@ -72,7 +79,7 @@ func (*state) Describe(to chan<- *prometheus.Desc) {
 const scrapeTime = 5 * time.Second
 
 // Collect implements [prometheus.Collector]. A source that fails leaves its gauges out, so an alert sees that they
-// are absent, and the others are told all the same.
+// are absent, and the others are there all the same.
 func (s *state) Collect(to chan<- prometheus.Metric) {
 	of := s.sources.Load()
 	if of == nil {
@@ -151,12 +158,12 @@ func readiness(ctx context.Context, e *engine.Engine, tell teller) {
 	r := e.Readiness(ctx)
 	tell(ready, truth(r.Ready()))
 	once := func(d *prometheus.Desc, notices []imagegen.Notice) {
-		told := make(map[string]bool)
+		seen := make(map[string]bool)
 		for _, n := range notices {
-			if !told[n.Code] {
+			if !seen[n.Code] {
 				tell(d, 1, n.Code)
 			}
-			told[n.Code] = true
+			seen[n.Code] = true
 		}
 	}
 	once(reason, r.Reasons)

@@ -26,10 +26,9 @@ const (
 // ErrLocked says that another process has locked the directory.
 var ErrLocked = errors.New("another process has the directory")
 
-// ReadFile reads the file of a secret, up to most bytes of it; what follows is left out without an error. It refuses
-// a file that others can read or change. The permissions are those of the opened file, so that it cannot be exchanged
-// in between. An error of the operating system is a *[fs.PathError].
-func ReadFile(path string, most int64) (string, error) {
+// ReadFile reads the file of a secret. It refuses a file that others can read or change. The permissions are those of
+// the opened file, so that it cannot be exchanged in between. An error of the operating system is a *[fs.PathError].
+func ReadFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
@@ -40,16 +39,17 @@ func ReadFile(path string, most int64) (string, error) {
 		return "", err
 	}
 	if mode := info.Mode().Perm(); HasModes && mode&othersRead != 0 {
-		return "", fmt.Errorf("others can read or change %s (mode %04o); run chmod 600 %s", path, mode, shell.Quote(path))
+		return "", fmt.Errorf("others can read or change %s (mode %04o); run chmod 600 %s", path, mode,
+			shell.Quote(path))
 	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := io.ReadAll(f)
 	return string(text), err
 }
 
-// ReadLine is ReadFile for the first line of a file, without the line break: editors end a file with one, which is no
-// part of the secret.
-func ReadLine(path string, most int64) (string, error) {
-	text, err := ReadFile(path, most)
+// ReadLine is ReadFile for the first line of a file, without the line break: editors end a file with one, which does
+// not belong to the secret.
+func ReadLine(path string) (string, error) {
+	text, err := ReadFile(path)
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimSuffix(line, "\r"), err
 }
@@ -66,7 +66,8 @@ func CheckDir(dir string) error {
 	case !HasModes || !info.IsDir():
 		return nil
 	case mode&othersWrite != 0:
-		return fmt.Errorf("everybody can change the data directory %s (mode %04o); run chmod 700 %s", dir, mode, shell.Quote(dir))
+		return fmt.Errorf("everybody can change the data directory %s (mode %04o); run chmod 700 %s", dir, mode,
+			shell.Quote(dir))
 	case mode&othersEnter != 0:
 		return checkEntries(dir)
 	}
@@ -87,7 +88,8 @@ func checkEntries(dir string) error {
 			continue // it was removed meanwhile, or is a link to nothing
 		}
 		if mode := info.Mode().Perm(); mode&othersWrite != 0 {
-			return fmt.Errorf("everybody can change %s in the data directory (mode %04o); run chmod o-w %s", path, mode, shell.Quote(path))
+			return fmt.Errorf("everybody can change %s in the data directory (mode %04o); run chmod o-w %s", path, mode,
+				shell.Quote(path))
 		}
 	}
 	return nil
@@ -109,7 +111,7 @@ func CheckOwn(path string) error {
 }
 
 // Foreign returns an entry of a directory that belongs to another user than the directory itself; "" if there is none,
-// or if it cannot be told.
+// or if that cannot be found out.
 func Foreign(dir string) string {
 	whose, err := os.Stat(dir)
 	if err != nil {

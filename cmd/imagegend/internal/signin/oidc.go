@@ -14,9 +14,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/oidc"
 )
 
-// maxSecret bounds what is read of the secret's file, in bytes: far more than any secret has.
-const maxSecret = 4 << 10
-
 // Provider returns the provider by which people sign in; nil if the settings name none. An error names the setting
 // that is wrong. It sends nothing: a provider that is away must not keep the service from starting.
 func Provider(s config.SignIn) (*oidc.Provider, error) {
@@ -55,7 +52,7 @@ func secretOf(s config.SignIn) (imagegen.Secret, error) {
 	if s.OIDCSecret != "" {
 		return "", errors.New("--oidc-secret and --oidc-secret-file both give the secret; choose one")
 	}
-	line, err := private.ReadLine(s.OIDCSecretFile, maxSecret)
+	line, err := private.ReadLine(s.OIDCSecretFile)
 	if err != nil {
 		return "", fmt.Errorf("the file of --oidc-secret-file cannot be used: %w", err)
 	}

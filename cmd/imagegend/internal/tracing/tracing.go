@@ -39,7 +39,8 @@ func collected() bool {
 // nothing. Check connects to nothing.
 func Check() error {
 	e := os.Getenv("OTEL_TRACES_EXPORTER")
-	p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"), "http/protobuf")
+	p := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"),
+		"http/protobuf")
 	switch {
 	case disabled():
 		return nil
@@ -52,8 +53,8 @@ func Check() error {
 }
 
 // Start returns a tracer that sends spans to the collector of the environment, and stop, which sends the last ones.
-// Without a collector the tracer is nil. A collector that cannot be reached is no error: it is logged, and spans are
-// dropped. stop is nil only with an error, and waits flushTime at most.
+// Without a collector the tracer is nil. A collector that cannot be reached is not an error: it is logged, and spans
+// are dropped. stop is nil only with an error, and waits flushTime at most.
 func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Tracer, stop func(), err error) {
 	if err := Check(); err != nil {
 		return nil, nil, err
@@ -63,9 +64,11 @@ func Start(ctx context.Context, version string, log *slog.Logger) (t *otel.Trace
 	}
 	to, err := otlptracehttp.New(ctx)
 	if err != nil {
-		return nil, nil, fmt.Errorf("traces cannot be sent; look at the variables that begin with OTEL_EXPORTER_OTLP_: %w", err)
+		return nil, nil,
+			fmt.Errorf("traces cannot be sent; look at the variables that begin with OTEL_EXPORTER_OTLP_: %w", err)
 	}
-	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "imagegend"), attribute.String("service.version", version)),
+	about, err := resource.New(ctx, resource.WithAttributes(attribute.String("service.name", "imagegend"),
+		attribute.String("service.version", version)),
 		// Last, so that the environment overrides the rest.
 		resource.WithTelemetrySDK(), resource.WithFromEnv())
 	if err != nil {

@@ -26,37 +26,48 @@ func Document(text []byte) (*yaml.Node, error) {
 	case err == nil:
 		return nil, Mistake(&second, "a second YAML document begins here; write all into the first, without ---")
 	case !errors.Is(err, io.EOF):
-		return nil, noYAML(err)
+		return nil, noYAML(text, err)
 	case len(first.Content) == 0:
 		return nil, nil
 	}
 	return first.Content[0], checkKeys(first.Content[0])
 }
 
-// checkKeys refuses a key that comes twice in a mapping, at any depth.
+// checkKeys refuses each key that comes twice in a mapping, at any depth.
 func checkKeys(n *yaml.Node) error {
+	var errs []error
 	lines := map[string]int{}
 	for key := range Pairs(n) {
 		if line, twice := lines[key.Value]; twice {
-			return Mistake(key, "key %q stands at line %d already", key.Value, line)
+			errs = append(errs, Mistake(key, "key %q stands at line %d already", key.Value, line))
+			continue
 		}
 		lines[key.Value] = key.Line
 	}
 	for _, part := range n.Content {
-		if err := checkKeys(part); err != nil {
-			return err
-		}
+		errs = append(errs, checkKeys(part))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // yamlWords takes the parser's messages apart. The line in them can be one too low, hence "near" in ours.
 var yamlWords = regexp.MustCompile(`(?s)yaml: (?:line (\d+): )?(.*)`)
 
+// tabbed matches a tab where YAML takes only spaces: before the first word of a line. aboutTab matches the parser's
+// messages about it.
+var (
+	tabbed   = regexp.MustCompile(`(?m)^[ -]*\t`)
+	aboutTab = regexp.MustCompile(`tab character|cannot start any token`)
+)
+
 // noYAML rewrites an error of the parser in plain words. It has no node, so InFile adds the file and no line.
-func noYAML(err error) error {
+func noYAML(text []byte, err error) error {
 	said := yamlWords.FindStringSubmatch(err.Error())
+	tab := tabbed.FindIndex(text)
 	switch {
+	case tab != nil && aboutTab.MatchString(err.Error()):
+		line := bytes.Count(text[:tab[0]], []byte("\n")) + 1
+		return &mistake{line, tab[1] - tab[0], "this line is indented with a tab; YAML takes only spaces there"}
 	case said == nil:
 		return err
 	case said[1] == "":

@@ -29,16 +29,39 @@ func UnknownKey(key *yaml.Node, known []string) error {
 	return Mistake(key, "unknown key %q%s", key.Value, nearest.HintOrAll(key.Value, known))
 }
 
-// InFile puts the file in front of an error and, if the error is or wraps a Mistake, line and column. It belongs
-// where the file was opened, so that it is done once.
+// InFile puts the file in front of each joined error and, if the error is or wraps a Mistake, line and column. It
+// belongs where the file was opened, so that it is done once.
 func InFile(path string, err error) error {
-	if m, ok := errors.AsType[*mistake](err); ok {
-		return fmt.Errorf("%s:%d:%d: %w", path, m.line, m.column, err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
+	return each(err, func(err error) error {
+		if m, ok := errors.AsType[*mistake](err); ok {
+			return fmt.Errorf("%s:%d:%d: %w", path, m.line, m.column, err)
+		}
+		return fmt.Errorf("%s: %w", path, err)
+	})
 }
 
-// Pairs iterates over the keys of a mapping with their values. A node that is no mapping has none.
+// Within puts the name of a part of the file in front of each joined error.
+func Within(name string, err error) error {
+	return each(err, func(err error) error { return fmt.Errorf("%s: %w", name, err) })
+}
+
+// each applies change to each of the errors that errors.Join has joined in err, at any depth.
+func each(err error, change func(error) error) error {
+	joined, several := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !several:
+		return change(err)
+	}
+	var errs []error
+	for _, one := range joined.Unwrap() {
+		errs = append(errs, each(one, change))
+	}
+	return errors.Join(errs...)
+}
+
+// Pairs iterates over the keys of a mapping with their values. A node that is not a mapping has none.
 func Pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {

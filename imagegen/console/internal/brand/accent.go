@@ -34,18 +34,19 @@ var (
 	dark  = ground{hex(0x18181c), hex(0x212127), white}
 )
 
-// Style returns a style sheet that makes a colour such as 0a7d5a the console's accent. In light and in dark each use
-// of the colour is changed as little as its contrast requires. The selector outweighs that of console.css, wherever
+// styleSheet returns a style sheet that makes a colour such as 0a7d5a the console's accent. In light and in dark each
+// use of the colour is changed as little as its contrast requires. The selector outweighs that of console.css, wherever
 // it stands.
-func Style(accent string) (string, error) {
-	c, err := parse(accent)
+func styleSheet(accent string) (string, error) {
+	c, err := parseColour(accent)
 	if err != nil {
 		return "", err
 	}
 	l, d := light.shades(c), dark.shades(c)
 	pair := func(name string, l, d colour) string { return fmt.Sprintf("  --%s: light-dark(%s, %s);\n", name, l, d) }
 	return ":root:root {\n" + pair("accent", l.text, d.text) + pair("accent-solid", l.solid, d.solid) +
-		pair("accent-strong", l.strong, d.strong) + pair("accent-soft", l.soft, d.soft) + pair("on-accent", l.on, d.on) + "}\n", nil
+		pair("accent-strong", l.strong, d.strong) + pair("accent-soft", l.soft, d.soft) +
+		pair("on-accent", l.on, d.on) + "}\n", nil
 }
 
 // shades are the variants of an accent that the style sheet needs.
@@ -73,12 +74,13 @@ func (g ground) shades(c colour) (s shades) {
 	return s
 }
 
-// parse reads a colour with or without the #, which begins a comment in YAML and in a shell.
-func parse(s string) (colour, error) {
+// parseColour reads a colour with or without the #, which begins a comment in YAML and in a shell.
+func parseColour(s string) (colour, error) {
 	digits := strings.TrimPrefix(s, "#")
 	n, err := strconv.ParseUint(digits, 16, 32)
 	if err != nil || len(digits) != len("rrggbb") {
-		return colour{}, fmt.Errorf("the accent is a colour such as 0a7d5a, two hexadecimal digits each for red, green and blue; got %.40q", s)
+		return colour{}, fmt.Errorf("the accent is a colour such as 0a7d5a, "+
+			"two hexadecimal digits each for red, green and blue; got %.40q", s)
 	}
 	return hex(uint32(n)), nil
 }

@@ -1,36 +1,69 @@
-// Package limiter slows down whoever guesses passwords, or has them hashed for nothing.
+// Package limiter slows down those who guess passwords, or have them hashed for nothing.
 //
 // Failures count for the name and for the address of an attempt. A name is never locked: its failures are forgiven as
 // time passes. A browser in which the name was signed in to before, and an address from which it was, are counted
 // apart, so that strangers who try a name cannot keep its owner out. Successes count as well, though more of them are
 // free, since each costs a hash.
 //
-// [Limiter] decides whether an attempt may be made, [Turns] that attempts with the same name or address are made one
-// at a time. Both are in memory and of one process: a restart forgives everything, and each node counts for itself.
+// [Limiter] decides whether an attempt may be made; its counts are in the store, so that several nodes together allow
+// no more than one does. [Turns] has attempts with the same name or address made one at a time, in one process.
 package limiter
 
 import (
+	"context"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/internal/clientaddr"
 )
 
-// A name may fail five times, then once a minute; an address twenty times, then once in ten seconds. A name may be
-// signed in to twenty times, then once in ten seconds; from an address a hundred times, then once a second.
-const (
-	nameFailures    = 5
-	nameForgiven    = time.Minute
-	addressFailures = 20
-	addressForgiven = 10 * time.Second
+// limit is how often something may happen at once, and the time after which it may once more.
+type limit struct {
+	most     int
+	forgiven time.Duration
+}
 
-	nameSuccesses    = 20
-	nameReturned     = 10 * time.Second
-	addressSuccesses = 100
-	addressReturned  = time.Second
+// The limits of an attempt, of which each has a mark in the store, and the mark of its place.
+const (
+	name     = iota // failures by name, from unfamiliar places
+	familiar        // failures in a place where the name was signed in to
+	address         // failures by address, except in known browsers
+	entered         // successes by name
+	arrivals        // successes by address
+	place           // kept for as long as the place is familiar; it counts nothing
 )
+
+var limits = [...]limit{
+	name:     {5, time.Minute},
+	familiar: {5, time.Minute},
+	address:  {20, 10 * time.Second},
+	entered:  {20, 10 * time.Second},
+	arrivals: {100, time.Second},
+	place:    {},
+}
+
+// familiarFor is how long an address stays familiar to a name after it was last signed in to from there.
+const familiarFor = 30 * 24 * time.Hour
+
+// A count is stored as the time at which all of it is forgiven: so it needs no more than a mark, which the store
+// forgets by itself, and nodes whose clocks differ a little count alike.
+
+// left returns how long it takes until all is forgiven, if the store keeps the mark until then. A mark beyond what the
+// limit allows, as after the clock was set back, counts as full.
+func (l limit) left(until, now time.Time) time.Duration {
+	return max(0, min(until.Sub(now), time.Duration(l.most)*l.forgiven))
+}
+
+// wait returns how long it takes until something may happen once more; 0: it may now.
+func (l limit) wait(until, now time.Time) time.Duration {
+	return max(0, l.left(until, now)-time.Duration(l.most-1)*l.forgiven)
+}
+
+// plus returns the mark after something has happened n times more, or -n times less. There is never less than nothing.
+func (l limit) plus(until, now time.Time, n int) time.Time {
+	return now.Add(max(0, l.left(until, now)+time.Duration(n)*l.forgiven))
+}
 
 // Attempt is an attempt to sign in.
 type Attempt struct {
@@ -40,19 +73,8 @@ type Attempt struct {
 	Browser string
 }
 
-// Limiter counts attempts. The number of names and addresses that it remembers is bounded. It is safe for concurrent
-// use.
-type Limiter struct {
-	mu        sync.Mutex         // guards all tables
-	names     *table[string]     // failures by name, from unfamiliar places
-	addresses *table[netip.Addr] // failures by address, except in known browsers
-	familiar  *table[place]      // failures in places where the name was signed in to
-	entered   *table[string]     // successes by name
-	arrivals  *table[netip.Addr] // successes by address
-}
-
-// place is where a name was signed in to: in a browser or, if that is "", at an address.
-type place struct {
+// at is where a name is tried: in a browser or, if that is "", at an address.
+type at struct {
 	name    string
 	address netip.Addr
 	browser string
@@ -61,90 +83,116 @@ type place struct {
 // maxName is how many bytes of a name count. What is kept is a copy, since a name may be part of a long text.
 const maxName = 256
 
-// place is the place of the attempt, with the address reduced to its network.
-func (a Attempt) place() place {
-	return place{strings.Clone(a.Name[:min(len(a.Name), maxName)]), clientaddr.Network(a.Address), strings.Clone(a.Browser)}
+// at is the place of the attempt, with the address reduced to its network.
+func (a Attempt) at() at {
+	name := strings.Clone(a.Name[:min(len(a.Name), maxName)])
+	return at{name, clientaddr.Network(a.Address), strings.Clone(a.Browser)}
 }
 
-// counted is the place under which familiar counts. For a browser the address does not matter: it takes its count along
-// wherever it goes.
-func (p place) counted() place {
-	if p.browser != "" {
-		p.address = netip.Addr{}
-	}
-	return p
+// Limiter counts attempts. It is safe for concurrent use.
+type Limiter struct {
+	mark func(ctx context.Context, now time.Time, keys [][32]byte, change func(until []time.Time) bool) error
+	hash func(ctx context.Context, parts ...string) ([32]byte, error)
 }
 
-// New returns a Limiter whose tables remember at most size names, addresses or places each.
-func New(size int) *Limiter {
-	return &Limiter{
-		names:     newTable[string](size, nameFailures, nameForgiven),
-		addresses: newTable[netip.Addr](size, addressFailures, addressForgiven),
-		familiar:  newTable[place](size, nameFailures, nameForgiven),
-		entered:   newTable[string](size, nameSuccesses, nameReturned),
-		arrivals:  newTable[netip.Addr](size, addressSuccesses, addressReturned),
-	}
+// New returns a Limiter. mark is account.LoginStore.Mark; hash makes a key of what is counted, with a secret: some
+// people type their password as a name. Errors of the two are returned.
+func New(mark func(context.Context, time.Time, [][32]byte, func([]time.Time) bool) error,
+	hash func(context.Context, ...string) ([32]byte, error)) *Limiter {
+	return &Limiter{mark, hash}
 }
 
 // Try reports how long to wait before the attempt may be made; 0: it may be made now. Then it counts as a failure
 // until Forget or Succeeded takes that back, so that many attempts at once do not get around the limit. An attempt
-// that has to wait does not count.
-func (l *Limiter) Try(a Attempt, now time.Time) (wait time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := a.place()
-	wait = l.entered.wait(at.name, now)
-	if l.knows(at) {
-		wait = max(wait, l.familiar.wait(at.counted(), now))
-	} else {
-		wait = max(wait, l.names.wait(at.name, now))
-	}
-	if at.address.IsValid() {
-		wait = max(wait, l.arrivals.wait(at.address, now))
-		if at.browser == "" {
-			wait = max(wait, l.addresses.wait(at.address, now))
+// that has to wait does not count, and writes nothing.
+func (l *Limiter) Try(ctx context.Context, a Attempt, now time.Time) (wait time.Duration, err error) {
+	err = l.change(ctx, a, now, func(m marks) bool {
+		if wait = m.wait(); wait > 0 {
+			return false
 		}
-	}
-	if wait == 0 {
-		l.count(at, 1, now)
-	}
-	return wait
+		m.failed(1)
+		return true
+	})
+	return wait, err
 }
 
 // Forget takes back the failure that Try counted, for an attempt whose password was not judged.
-func (l *Limiter) Forget(a Attempt, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.count(a.place(), -1, now)
+func (l *Limiter) Forget(ctx context.Context, a Attempt, now time.Time) error {
+	return l.change(ctx, a, now, func(m marks) bool { m.failed(-1); return true })
 }
 
 // Succeeded turns the failure that Try counted into a success, forgives the failures of the name in this browser or
 // at this address, and makes that place familiar. Failures from elsewhere stay.
-func (l *Limiter) Succeeded(a Attempt, now time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := a.place()
-	l.count(at, -1, now)
-	l.entered.add(at.name, 1, now)
-	if at.address.IsValid() {
-		l.arrivals.add(at.address, 1, now)
+func (l *Limiter) Succeeded(ctx context.Context, a Attempt, now time.Time) error {
+	return l.change(ctx, a, now, func(m marks) bool {
+		m.failed(-1)
+		m.count(entered, 1)
+		if m.address.IsValid() {
+			m.count(arrivals, 1)
+		}
+		m.until[familiar] = now
+		if m.browser == "" && m.address.IsValid() {
+			m.until[place] = now.Add(familiarFor)
+		}
+		return true
+	})
+}
+
+// change passes f the marks of an attempt, and stores them as f leaves them if it returns true.
+func (l *Limiter) change(ctx context.Context, a Attempt, now time.Time, f func(marks) bool) error {
+	at := a.at()
+	network, where := at.address.String(), at.address.String()
+	if at.browser != "" { // a browser takes its count along wherever it goes
+		where = "in " + at.browser
 	}
-	if at.browser != "" || at.address.IsValid() {
-		l.familiar.clear(at.counted(), now)
+	keys := make([][32]byte, len(limits))
+	for i, of := range [...][]string{name: {"name", at.name}, familiar: {"familiar", at.name, where},
+		address: {"address", network}, entered: {"entered", at.name},
+		arrivals: {"arrivals", network}, place: {"place", at.name, network}} {
+		var err error
+		if keys[i], err = l.hash(ctx, of...); err != nil {
+			return err
+		}
+	}
+	return l.mark(ctx, now, keys, func(until []time.Time) bool { return f(marks{at, until, now}) })
+}
+
+// marks are those of one attempt.
+type marks struct {
+	at
+	until []time.Time
+	now   time.Time
+}
+
+func (m marks) count(i, n int) { m.until[i] = limits[i].plus(m.until[i], m.now, n) }
+
+// failures are the limits that count a failure.
+func (m marks) failures() (all []int) {
+	all = []int{name}
+	if m.browser != "" || m.address.IsValid() && !m.until[place].IsZero() {
+		all[0] = familiar
+	}
+	if m.browser == "" && m.address.IsValid() {
+		all = append(all, address)
+	}
+	return all
+}
+
+// failed adds n failures, or takes them back if n is negative.
+func (m marks) failed(n int) {
+	for _, i := range m.failures() {
+		m.count(i, n)
 	}
 }
 
-// knows reports whether a place is familiar. The caller holds l.mu.
-func (l *Limiter) knows(at place) bool { return at.browser != "" || l.familiar.has(at) }
-
-// count adds n failures, or takes them back if n is negative, in the tables that Try looks at. The caller holds l.mu.
-func (l *Limiter) count(at place, n float64, now time.Time) {
-	if l.knows(at) {
-		l.familiar.add(at.counted(), n, now)
-	} else {
-		l.names.add(at.name, n, now)
+// wait is how long the limit takes that asks for the longest wait.
+func (m marks) wait() (wait time.Duration) {
+	all := append(m.failures(), entered)
+	if m.address.IsValid() {
+		all = append(all, arrivals)
 	}
-	if at.address.IsValid() && at.browser == "" {
-		l.addresses.add(at.address, n, now)
+	for _, i := range all {
+		wait = max(wait, limits[i].wait(m.until[i], m.now))
 	}
+	return wait
 }

@@ -9,33 +9,34 @@ import (
 // their passwords are hashed on one processor. It is safe for concurrent use.
 type Turns struct {
 	mu   sync.Mutex
-	held map[place]chan struct{} // of turns that are taken; closed and removed when they end
+	held map[at]chan struct{} // of turns that are taken; closed and removed when they end
 }
 
 // NewTurns returns Turns none of which is taken.
-func NewTurns() *Turns { return &Turns{held: map[place]chan struct{}{}} }
+func NewTurns() *Turns { return &Turns{held: map[at]chan struct{}{}} }
 
 // Take waits for the turn of the attempt's address, then for that of its name. The caller must call done, once, to end
 // both. Take fails only with the error of ctx, and then holds no turn. Those who wait for one turn get it in any order.
 func (t *Turns) Take(ctx context.Context, a Attempt) (done func(), err error) {
-	at := a.place()
-	keys := []place{{name: at.name}}
-	if at.address.IsValid() { // otherwise it is unknown
-		keys = []place{{address: at.address}, {name: at.name}} // always in this order, so that no two wait for each other
+	where := a.at()
+	keys := []at{{name: where.name}}
+	if where.address.IsValid() { // otherwise it is unknown
+		// Always in this order, so that no two wait for each other.
+		keys = []at{{address: where.address}, {name: where.name}}
 	}
 	for i, key := range keys {
-		if err := t.take(ctx, key); err != nil {
-			t.end(keys[:i])
+		if err := t.waitFor(ctx, key); err != nil {
+			t.release(keys[:i])
 			return nil, err
 		}
 	}
-	return func() { t.end(keys) }, nil
+	return func() { t.release(keys) }, nil
 }
 
-// take waits until it has the turn, or ctx ends.
-func (t *Turns) take(ctx context.Context, key place) error {
+// waitFor waits until it has the turn, or ctx ends.
+func (t *Turns) waitFor(ctx context.Context, key at) error {
 	for {
-		ended := t.try(key)
+		ended := t.tryTake(key)
 		if ended == nil {
 			return nil
 		}
@@ -47,8 +48,8 @@ func (t *Turns) take(ctx context.Context, key place) error {
 	}
 }
 
-// try takes a turn and returns nil or, if somebody has it, a channel that is closed when it ends.
-func (t *Turns) try(key place) (ended <-chan struct{}) {
+// tryTake takes a turn and returns nil or, if somebody has it, a channel that is closed when it ends.
+func (t *Turns) tryTake(key at) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if held, ok := t.held[key]; ok {
@@ -58,7 +59,7 @@ func (t *Turns) try(key place) (ended <-chan struct{}) {
 	return nil
 }
 
-func (t *Turns) end(keys []place) {
+func (t *Turns) release(keys []at) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, key := range keys {

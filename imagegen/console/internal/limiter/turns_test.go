@@ -8,8 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/console/internal/limiter"
 )
 
 // One attempt at a time for each name and each address; others are not held up.
@@ -18,10 +19,14 @@ func TestTurns(t *testing.T) {
 		attempts []limiter.Attempt
 		want     time.Duration // if each takes a second
 	}{
-		"one name":                {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "alice", Address: foreign}, {Name: "alice"}}, 3 * time.Second},
-		"one address":             {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "bob", Address: home}}, 2 * time.Second},
-		"one browser":             {[]limiter.Attempt{{Name: "alice", Address: home, Browser: "x"}, {Name: "alice", Address: foreign, Browser: "x"}}, 2 * time.Second},
-		"others":                  {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "bob", Address: foreign}}, time.Second},
+		"one name": {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "alice", Address: foreign},
+			{Name: "alice"}}, 3 * time.Second},
+		"one address": {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "bob", Address: home}},
+			2 * time.Second},
+		"one browser": {[]limiter.Attempt{{Name: "alice", Address: home, Browser: "x"},
+			{Name: "alice", Address: foreign, Browser: "x"}}, 2 * time.Second},
+		"others": {[]limiter.Attempt{{Name: "alice", Address: home}, {Name: "bob", Address: foreign}},
+			time.Second},
 		"nobody's address is two": {[]limiter.Attempt{{Name: "alice"}, {Name: "bob"}}, time.Second},
 		"no name is one":          {[]limiter.Attempt{{}, {}}, 2 * time.Second},
 	} {
@@ -49,9 +54,10 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// Who gives up holds nobody up, neither at the first turn nor at the second.
+// An attempt that is cancelled while it waits blocks no other, neither at the first turn nor at the second.
 func TestTurnGivenUp(t *testing.T) {
-	for name, held := range map[string]limiter.Attempt{"the address": {Name: "bob", Address: home}, "the name": {Name: "alice", Address: foreign}} {
+	for name, held := range map[string]limiter.Attempt{"the address": {Name: "bob", Address: home},
+		"the name": {Name: "alice", Address: foreign}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				is := is.New(t)

@@ -1,7 +1,7 @@
 // Package password hashes passwords with argon2id.
 //
-// A hash takes 19 MiB and some tens of milliseconds. So a [Hasher] computes few at a time and lets few wait: whoever
-// floods a sign-in form gets [ErrBusy], and the rest of the program keeps its memory and its processors.
+// A hash takes 19 MiB and some tens of milliseconds. So a [Hasher] computes few at a time and lets few wait: somebody
+// who floods a sign-in form gets [ErrBusy], and the rest of the program keeps its memory and its processors.
 package password
 
 import (
@@ -57,8 +57,8 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return p.String(), nil
 }
 
-// Verify reports whether the password belongs to a hash. No password belongs to "", nor to anything else that is no
-// hash; to find that out takes as long as for a hash, so the time does not tell whether a name has a password. It
+// Verify reports whether the password belongs to a hash. No password belongs to "", nor to anything else that is not
+// a hash; to find that out takes as long as for a hash, so the time does not tell whether a name has a password. It
 // fails as Hash does.
 func (h *Hasher) Verify(ctx context.Context, hash, password string) (bool, error) {
 	return verify(ctx, hash, password, h.queue)
@@ -70,8 +70,9 @@ func (h *Hasher) VerifyPatiently(ctx context.Context, hash, password string) (bo
 	return verify(ctx, hash, password, h.compute)
 }
 
-func verify(ctx context.Context, hash, password string, compute func(context.Context, phc, string, uint32) ([]byte, error)) (bool, error) {
-	p, err := parse(hash)
+func verify(ctx context.Context, hash, password string,
+	compute func(context.Context, phc, string, uint32) ([]byte, error)) (bool, error) {
+	p, err := parsePHC(hash)
 	known := err == nil
 	if !known {
 		p = phc{memory: memory, passes: passes, lanes: lanes, salt: make([]byte, saltLen), key: make([]byte, keyLen)}

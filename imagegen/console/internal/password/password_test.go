@@ -8,8 +8,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/console/internal/password"
 )
 
 func TestHash(t *testing.T) {
@@ -22,14 +23,15 @@ func TestHash(t *testing.T) {
 	is.NoErr(err)
 	is.True(hash != again) // each has its salt
 
-	for secret, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false, "correct horse battery ": false, "": false} {
+	for secret, want := range map[string]bool{"correct horse battery": true, "correct horse batterz": false,
+		"correct horse battery ": false, "": false} {
 		ok, err := h.Verify(t.Context(), hash, secret)
 		is.NoErr(err)
 		is.Equal(ok, want)
 	}
 }
 
-// What another program hashed is read: the reference implementation's own test.
+// Hashes of the reference implementation can be verified.
 func TestHashOfAnother(t *testing.T) {
 	is := is.New(t)
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
@@ -38,7 +40,7 @@ func TestHashOfAnother(t *testing.T) {
 	is.True(ok)
 }
 
-// No hash at all costs as much as a hash, and no password belongs to it.
+// Without a hash, verifying costs as much and always fails.
 func TestNoHash(t *testing.T) {
 	const key = "IFQ7UXlSxnlJ2Ts+tdRYy6tFP6LWwQM9votp4T7DiRs"
 	for _, hash := range []string{

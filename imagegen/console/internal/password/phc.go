@@ -25,9 +25,9 @@ func (p phc) String() string {
 		encoding.EncodeToString(p.salt), encoding.EncodeToString(p.key))
 }
 
-// parse reads a hash. Its parameters are safe to compute with: argon2 panics if some are zero, and very large ones
+// parsePHC reads a hash. Its parameters are safe to compute with: argon2 panics if some are zero, and very large ones
 // would exhaust the machine.
-func parse(s string) (p phc, err error) {
+func parsePHC(s string) (p phc, err error) {
 	parts := strings.Split(s, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return phc{}, errForm

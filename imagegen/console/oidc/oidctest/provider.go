@@ -1,5 +1,5 @@
 // Package oidctest is an OpenID Connect provider for tests, which can be made to send false tokens. It has one client
-// and no pages: it signs in whoever comes, at once. It checks what a client sends as strictly as a real provider
+// and no pages: it signs every browser in at once. It checks what a client sends as strictly as a real provider
 // does, so that a client that leaves something out fails.
 package oidctest
 
@@ -35,7 +35,7 @@ type Provider struct {
 	key, strange *ecdsa.PrivateKey // the published key, and one that is not
 
 	mu     sync.Mutex                  // guards the rest
-	person map[string]any              // claims about whoever is signed in
+	person map[string]any              // claims about the person who is signed in
 	lie    func(claims map[string]any) // changes the claims of each token
 	forged bool                        // tokens are signed by strange
 	codes  map[string]url.Values       // by code: the request that it answers
@@ -115,19 +115,23 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	delete(p.codes, r.FormValue("code")) // once
 	challenge := sha256.Sum256([]byte(r.FormValue("code_verifier")))
 	w.Header().Set("Content-Type", "application/json")
-	if !known || id != ClientID || secret != url.QueryEscape(Secret) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") ||
+	if !known || id != ClientID || secret != url.QueryEscape(Secret) ||
+		r.FormValue("redirect_uri") != asked.Get("redirect_uri") ||
 		base64.RawURLEncoding.EncodeToString(challenge[:]) != asked.Get("code_challenge") {
 		w.WriteHeader(http.StatusBadRequest)
-		json.NewEncoder(w).Encode(map[string]string{"error": "invalid_grant"}) // nobody is there to tell if the client has gone
+		// nobody is there to tell if the client has gone
+		json.NewEncoder(w).Encode(map[string]string{"error": "invalid_grant"})
 		return
 	}
-	json.NewEncoder(w).Encode(map[string]any{"access_token": "none", "token_type": "Bearer", "id_token": p.sign(asked.Get("nonce"))})
+	json.NewEncoder(w).Encode(map[string]any{"access_token": "none", "token_type": "Bearer",
+		"id_token": p.sign(asked.Get("nonce"))})
 }
 
 // sign returns an ID token about the person, valid for a minute.
 func (p *Provider) sign(nonce string) string {
 	now := time.Now()
-	claims := map[string]any{"iss": p.URL, "aud": ClientID, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(time.Minute).Unix(), "auth_time": now.Unix()}
+	claims := map[string]any{"iss": p.URL, "aud": ClientID, "nonce": nonce, "iat": now.Unix(),
+		"exp": now.Add(time.Minute).Unix(), "auth_time": now.Unix()}
 	maps.Copy(claims, p.person)
 	p.lie(claims)
 	text, err := json.Marshal(claims)

@@ -66,17 +66,20 @@ func (a *Authenticator) Make(options []byte) []byte {
 	point, err := a.key.PublicKey.Bytes()
 	must(err)
 	key, err := webauthncbor.Marshal(webauthncose.EC2PublicKeyData{
-		PublicKeyData: webauthncose.PublicKeyData{KeyType: int64(webauthncose.EllipticKey), Algorithm: int64(webauthncose.AlgES256)},
-		Curve:         int64(webauthncose.P256), XCoord: point[1:33], YCoord: point[33:]})
+		PublicKeyData: webauthncose.PublicKeyData{KeyType: int64(webauthncose.EllipticKey),
+			Algorithm: int64(webauthncose.AlgES256)},
+		Curve: int64(webauthncose.P256), XCoord: point[1:33], YCoord: point[33:]})
 	must(err)
 	var attested bytes.Buffer
 	attested.Write(make([]byte, 16)) // of no make
 	must(binary.Write(&attested, binary.BigEndian, uint16(len(a.ID))))
 	attested.Write(a.ID)
 	attested.Write(key)
-	object, err := webauthncbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{}, "authData": a.data(hasKey, attested.Bytes())})
+	object, err := webauthncbor.Marshal(map[string]any{"fmt": "none", "attStmt": map[string]any{},
+		"authData": a.data(hasKey, attested.Bytes())})
 	must(err)
-	return a.answer(map[string]any{"clientDataJSON": text(a.client("webauthn.create", q.Challenge)), "attestationObject": text(object)})
+	return a.answer(map[string]any{"clientDataJSON": text(a.client("webauthn.create", q.Challenge)),
+		"attestationObject": text(object)})
 }
 
 // Use answers the options for using the passkey, whichever passkeys they name.
@@ -86,7 +89,8 @@ func (a *Authenticator) Use(options []byte) []byte {
 	digest := sha256.Sum256(append(bytes.Clone(data), hash[:]...))
 	signature, err := ecdsa.SignASN1(rand.Reader, a.key, digest[:])
 	must(err)
-	return a.answer(map[string]any{"clientDataJSON": text(client), "authenticatorData": text(data), "signature": text(signature), "userHandle": a.handle})
+	return a.answer(map[string]any{"clientDataJSON": text(client), "authenticatorData": text(data),
+		"signature": text(signature), "userHandle": a.handle})
 }
 
 func read(options []byte) (q asked) {
@@ -115,14 +119,16 @@ func (a *Authenticator) client(kind, challenge string) []byte {
 	if a.Type != "" {
 		kind = a.Type
 	}
-	said, err := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.Origin, "crossOrigin": false})
+	said, err := json.Marshal(map[string]any{"type": kind, "challenge": challenge, "origin": a.Origin,
+		"crossOrigin": false})
 	must(err)
 	return said
 }
 
 // answer wraps a response as a browser does in JSON.
 func (a *Authenticator) answer(response map[string]any) []byte {
-	said, err := json.Marshal(map[string]any{"id": text(a.ID), "rawId": text(a.ID), "type": "public-key", "response": response, "clientExtensionResults": map[string]any{}})
+	said, err := json.Marshal(map[string]any{"id": text(a.ID), "rawId": text(a.ID), "type": "public-key",
+		"response": response, "clientExtensionResults": map[string]any{}})
 	must(err)
 	return said
 }

@@ -6,8 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen/engine/internal/bound"
 )
 
 // upstream takes a time for what it takes in, and refuses the rest.
@@ -73,7 +74,7 @@ func (u *upstream) run(b *bound.Bound, d time.Duration) float64 {
 	return float64(u.made-before) / d.Seconds()
 }
 
-// Whatever an upstream counts, it is soon asked for hardly less than it gives, and seldom for more.
+// The bound soon comes close to what an upstream gives, by whatever it counts, and seldom exceeds it.
 func TestSettles(t *testing.T) {
 	exactly := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
 	about := func(d time.Duration) func() time.Duration {
@@ -84,12 +85,13 @@ func TestSettles(t *testing.T) {
 		upstream
 		least float64 // a second
 	}{
-		"20 a second, 5 s":               {upstream{perSecond: 20, takes: exactly(5 * time.Second)}, 18},
-		"20 a second, 1 s, says":         {upstream{perSecond: 20, takes: exactly(time.Second), says: time.Second}, 18},
-		"20 a second, 200 ms":            {upstream{perSecond: 20, takes: exactly(200 * time.Millisecond)}, 18},
-		"20 a second, 100 ms":            {upstream{perSecond: 20, takes: exactly(100 * time.Millisecond)}, 18},
-		"20 a second, about 2 s":         {upstream{perSecond: 20, takes: about(2 * time.Second)}, 17},
-		"20 a second, about 3 s, says":   {upstream{perSecond: 20, takes: about(3 * time.Second), says: time.Second}, 17},
+		"20 a second, 5 s":       {upstream{perSecond: 20, takes: exactly(5 * time.Second)}, 18},
+		"20 a second, 1 s, says": {upstream{perSecond: 20, takes: exactly(time.Second), says: time.Second}, 18},
+		"20 a second, 200 ms":    {upstream{perSecond: 20, takes: exactly(200 * time.Millisecond)}, 18},
+		"20 a second, 100 ms":    {upstream{perSecond: 20, takes: exactly(100 * time.Millisecond)}, 18},
+		"20 a second, about 2 s": {upstream{perSecond: 20, takes: about(2 * time.Second)}, 17},
+		"20 a second, about 3 s, says": {upstream{perSecond: 20, takes: about(3 * time.Second), says: time.Second},
+			17},
 		"24 at once, about 10 s":         {upstream{atOnce: 24, takes: about(10 * time.Second)}, 2},
 		"3 at once, about 10 s":          {upstream{atOnce: 3, takes: about(10 * time.Second)}, 0.2},
 		"1 at once, 5 s":                 {upstream{atOnce: 1, takes: exactly(5 * time.Second)}, 0.15},
@@ -144,7 +146,8 @@ func TestFallsAndRecovers(t *testing.T) {
 
 // Nothing begins before the upstream wants it, within reason.
 func TestPause(t *testing.T) {
-	for _, test := range []struct{ says, rests time.Duration }{{20 * time.Second, 20 * time.Second}, {time.Hour, time.Minute}, {0, time.Second}} {
+	for _, test := range []struct{ says, rests time.Duration }{{20 * time.Second, 20 * time.Second},
+		{time.Hour, time.Minute}, {0, time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
 			b := bound.New(8)

@@ -61,8 +61,8 @@ func (ls *callerQueues) first() *callerQueue {
 	return ls.order[0]
 }
 
-// serve takes the first caller out of a queue, which takes another turn.
-func (ls *callerQueues) serve(l *callerQueue, turn func() uint64) *waiter {
+// takeFirst takes the first caller out of a queue, which takes another turn.
+func (ls *callerQueues) takeFirst(l *callerQueue, turn func() uint64) *waiter {
 	w := l.waiting.Front().Value.(*waiter)
 	l.turn = turn()
 	heap.Fix(&ls.order, l.index)

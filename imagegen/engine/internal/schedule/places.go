@@ -26,8 +26,8 @@ type Finding struct {
 	Pause      time.Duration // that the upstream asks for then; 0: it named none
 }
 
-// end gives a place back, and adapts the model's bound to what the attempt found.
-func (p *places) end(had Slot, found Finding, now time.Time) {
+// attemptEnded gives a place back, and adapts the model's bound to what the attempt found.
+func (p *places) attemptEnded(had Slot, found Finding, now time.Time) {
 	switch {
 	case found.Overloaded:
 		p.bound.Overloaded(had.began, now, found.Pause)
@@ -78,7 +78,8 @@ func (s *Slots) Load(model string) Load {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.places(model)
-	return Load{Running: p.bound.UnderWay(), Waiting: p.queues.callers, Bound: p.bound.Now(time.Now()), Most: p.bound.Most()}
+	return Load{Running: p.bound.UnderWay(), Waiting: p.queues.callers, Bound: p.bound.Now(time.Now()),
+		Most: p.bound.Most()}
 }
 
 // first is the queue that is served next among models that have a place; nil if there is

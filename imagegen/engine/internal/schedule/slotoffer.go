@@ -23,7 +23,7 @@ func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok 
 		d.Most, d.Below = min(s.free, maxClaims), 1
 	}
 	ok = d.Most > 0
-	if first != nil && s.open(first.held) {
+	if first != nil && s.hasSlotFor(first.held) {
 		d.Most, d.Below = 1, first.held
 		if s.turn < first.turn {
 			d.Below++
@@ -69,7 +69,7 @@ func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 	s.mu.Lock()
 	s.asking, s.better = asking, nil
 	if s.turn == 0 {
-		s.turn = s.next()
+		s.turn = s.nextTurn()
 	}
 	s.hand()
 	s.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (tak
 	s.takeBack(offered)
 	now := time.Now()
 	for _, r := range records {
-		taken = append(taken, s.take(r.User, r.Model, now))
+		taken = append(taken, s.takeSlot(r.User, r.Model, now))
 	}
 	if len(records) > 0 {
 		s.turn = 0

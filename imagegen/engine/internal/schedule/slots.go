@@ -27,7 +27,7 @@ type Slots struct {
 	kept  int                     // of all, for users who hold none
 	held  map[imagegen.UserID]int // of users who hold any
 	of    map[string]*places
-	turns uint64 // the last turn that was given; whoever has the lower one waits longer
+	turns uint64 // the last turn that was given; the user with the lower one waits longer
 
 	asking  chan imagegen.Demand // nil: the queue does not ask
 	turn    uint64               // of the queue; 0: it takes a new one when it asks next
@@ -81,19 +81,19 @@ func (s *Slots) TryAcquire(u imagegen.UserID, model string) (got Slot, ok bool) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p, now := s.places(model), time.Now()
-	if !s.open(s.held[u]) || p.room(now) <= 0 || p.queues.callers > 0 {
+	if !s.hasSlotFor(s.held[u]) || p.room(now) <= 0 || p.queues.callers > 0 {
 		return Slot{}, false
 	}
-	return s.take(u, model, now), true
+	return s.takeSlot(u, model, now), true
 }
 
-// open reports whether there is a slot for a user who holds that many: the kept ones are only
+// hasSlotFor reports whether there is a slot for a user who holds that many: the kept ones are only
 // for users who hold none.
-func (s *Slots) open(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
+func (s *Slots) hasSlotFor(held int) bool { return s.free > s.kept || s.free > 0 && held == 0 }
 
-// take gives a slot and a place to a user. s.mu is held, here and in the methods below
+// takeSlot gives a slot and a place to a user. s.mu is held, here and in the methods below
 // that are not exported.
-func (s *Slots) take(u imagegen.UserID, model string, now time.Time) Slot {
+func (s *Slots) takeSlot(u imagegen.UserID, model string, now time.Time) Slot {
 	s.free--
 	s.hold(u, 1)
 	s.places(model).bound.Begin(now)
@@ -114,13 +114,13 @@ func (s *Slots) hold(u imagegen.UserID, change int) {
 func (s *Slots) join(u imagegen.UserID, model string) *waiter {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.places(model).queues.join(u, s.held[u], s.next)
+	w := s.places(model).queues.join(u, s.held[u], s.nextTurn)
 	s.hand() // a slot may have become free since
 	return w
 }
 
-// next is the turn of whoever comes now.
-func (s *Slots) next() uint64 {
+// nextTurn is the turn of a user who comes now.
+func (s *Slots) nextTurn() uint64 {
 	s.turns++
 	return s.turns
 }
@@ -132,11 +132,11 @@ func (s *Slots) Release(had Slot, found Finding) {
 	s.passOn(had, found)
 }
 
-// passOn frees a slot and hands it to whoever is next.
+// passOn frees a slot and hands it to the next user.
 func (s *Slots) passOn(had Slot, found Finding) {
 	s.free++
 	s.hold(had.user, -1)
-	s.places(had.model).end(had, found, time.Now())
+	s.places(had.model).attemptEnded(had, found, time.Now())
 	s.hand()
 }
 
@@ -165,11 +165,11 @@ func (s *Slots) hand() {
 				continue
 			}
 		}
-		if l == nil || !s.open(l.held) {
+		if l == nil || !s.hasSlotFor(l.held) {
 			break
 		}
-		w := s.of[l.model].queues.serve(l, s.next)
-		w.slot = s.take(w.slot.user, l.model, now)
+		w := s.of[l.model].queues.takeFirst(l, s.nextTurn)
+		w.slot = s.takeSlot(w.slot.user, l.model, now)
 		close(w.ready)
 	}
 	s.tellQueue(now)

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // oneModel are slots where there is one model.
@@ -74,7 +74,8 @@ func TestSlotsServeUsersInTurn(t *testing.T) {
 		want("late", 1)
 		s.release("first")
 		synctest.Wait()
-		if diff := cmp.Diff([]imagegen.UserID{"greedy", "modest", "late", "greedy", "modest", "greedy", "greedy", "greedy"}, order); diff != "" {
+		if diff := cmp.Diff([]imagegen.UserID{"greedy", "modest", "late", "greedy", "modest", "greedy", "greedy",
+			"greedy"}, order); diff != "" {
 			t.Error(diff)
 		}
 		idle(t, s, 1)
@@ -103,7 +104,7 @@ func TestSlotsGiveUp(t *testing.T) {
 	})
 }
 
-// However callers come and go, no slot is lost and never more are out than there are.
+// No slot is lost while callers come and go, and never more are out than there are.
 func TestSlotsUnderChurn(t *testing.T) {
 	is := is.New(t)
 	s := slotsOfOne(3)
@@ -218,7 +219,7 @@ func TestKeptSlots(t *testing.T) {
 	is.True(s.tryAcquire("greedy"))
 }
 
-// What the queue is offered follows from who waits, and who holds what.
+// The offer to the queue follows from who waits, and who holds what.
 func TestOffers(t *testing.T) {
 	for name, test := range map[string]struct {
 		all, kept     int
@@ -226,14 +227,18 @@ func TestOffers(t *testing.T) {
 		late          []imagegen.UserID // who wait since after the queue asked
 		want          imagegen.Demand
 	}{
-		"all that is free":              {all: 5, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 4, Held: map[imagegen.UserID]int{"a": 1}}},
-		"no more than one claim takes":  {all: 50, want: imagegen.Demand{Most: maxClaims}},
-		"all but what is kept":          {all: 5, kept: 2, want: imagegen.Demand{Most: 3}},
-		"what is kept, to who has none": {all: 3, kept: 2, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 2, Below: 1, Held: map[imagegen.UserID]int{"a": 1}}},
-		"to who holds fewer than who waits longer": {all: 3, held: []imagegen.UserID{"a", "a", "b"}, waiting: []imagegen.UserID{"a"},
-			want: imagegen.Demand{Most: 1, Below: 1, Held: map[imagegen.UserID]int{"a": 1, "b": 1}}},
-		"to who holds no more than who came later": {all: 3, held: []imagegen.UserID{"a", "a", "b"}, late: []imagegen.UserID{"a"},
-			want: imagegen.Demand{Most: 1, Below: 2, Held: map[imagegen.UserID]int{"a": 1, "b": 1}}},
+		"all that is free": {all: 5, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 4,
+			Held: map[imagegen.UserID]int{"a": 1}}},
+		"no more than one claim takes": {all: 50, want: imagegen.Demand{Most: maxClaims}},
+		"all but what is kept":         {all: 5, kept: 2, want: imagegen.Demand{Most: 3}},
+		"what is kept, to who has none": {all: 3, kept: 2, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 2,
+			Below: 1, Held: map[imagegen.UserID]int{"a": 1}}},
+		"to who holds fewer than who waits longer": {all: 3, held: []imagegen.UserID{"a", "a", "b"},
+			waiting: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 1, Below: 1,
+				Held: map[imagegen.UserID]int{"a": 1, "b": 1}}},
+		"to who holds no more than who came later": {all: 3, held: []imagegen.UserID{"a", "a", "b"},
+			late: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 1, Below: 2, Held: map[imagegen.UserID]int{"a": 1,
+				"b": 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,7 +315,7 @@ func TestQueueAndCallersTakeTurns(t *testing.T) {
 	})
 }
 
-// Who could not use an offer is told when there is a better one, and not before.
+// A queue that could not use an offer is woken when there is a better one, and not before.
 func TestBetterOffers(t *testing.T) {
 	is := is.New(t)
 	s := slotsOfOne(3)

@@ -13,8 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// ErrTooLarge is the error of a Meter when more than Most bytes arrive.
-var ErrTooLarge = errors.New("imagegen: too many bytes")
+// errTooLarge is the error of a Meter when more than Most bytes arrive.
+var errTooLarge = errors.New("imagegen: too many bytes")
 
 // Meter counts and limits the bytes that are read through it, and hashes them if Hash is
 // set.
@@ -29,7 +29,7 @@ type Meter struct {
 	Err   error // of R
 }
 
-// Read implements io.Reader. ErrTooLarge.
+// Read implements io.Reader. It fails after more than Most bytes.
 func (m *Meter) Read(p []byte) (int, error) {
 	n, err := m.R.Read(p)
 	if m.Hash != nil {
@@ -38,7 +38,7 @@ func (m *Meter) Read(p []byte) (int, error) {
 	m.N += int64(n)
 	if m.N > m.Most {
 		m.Over = true
-		return n, ErrTooLarge
+		return n, errTooLarge
 	}
 	if m.Ended = err == io.EOF; err != nil && !m.Ended {
 		m.Err = err
@@ -66,15 +66,20 @@ type Body struct {
 	Ctx   context.Context // of the attempt or the call; io.Reader has no place for one
 	R     io.Reader
 	empty int
+	err   error // the first one
 }
 
 // Read implements io.Reader. It cannot interrupt a Read that is already running. A panic
-// of R becomes an error.
+// of R becomes an error. The first error stays.
 func (b *Body) Read(p []byte) (n int, err error) {
+	if b.err != nil {
+		return 0, b.err
+	}
 	defer func() {
 		if v := recover(); v != nil { // which neither an ImageStore nor a Spool is to meet
 			n, err = 0, fmt.Errorf("reading: panic: %v", v)
 		}
+		b.err = err
 	}()
 	if b.Ctx.Err() != nil {
 		return 0, context.Cause(b.Ctx)

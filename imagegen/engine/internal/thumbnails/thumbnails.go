@@ -11,10 +11,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/engine/internal/picture"
-
 	"golang.org/x/sync/semaphore"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 const (
@@ -50,7 +50,8 @@ type Config struct {
 
 // New returns a Maker with nothing to do.
 func New(c Config) *Maker {
-	return &Maker{Config: c, queue: make(chan imagegen.GenerationID, maxQueued), making: semaphore.NewWeighted(1), publishing: semaphore.NewWeighted(1)}
+	return &Maker{Config: c, queue: make(chan imagegen.GenerationID, maxQueued), making: semaphore.NewWeighted(1),
+		publishing: semaphore.NewWeighted(1)}
 }
 
 // Enqueue has the thumbnails of a generation made in the background. It never blocks: if
@@ -81,7 +82,8 @@ func (m *Maker) Read(ctx context.Context, r imagegen.Record, i imagegen.StoredIm
 
 // get reads a thumbnail or makes it. acquire reserves memory for decoding: Read waits for
 // it, the background does not.
-func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(context.Context, int64) error) ([]byte, error) {
+func (m *Maker) get(ctx context.Context, of imagegen.ImageKey, acquire func(context.Context, int64) error) (
+	[]byte, error) {
 	key := of
 	key.Image = of.Image.Thumbnail()
 	b, err := m.read(ctx, key)
@@ -113,13 +115,14 @@ func (m *Maker) read(ctx context.Context, k imagegen.ImageKey) ([]byte, error) {
 }
 
 // draw makes the thumbnail of a stored image.
-func (m *Maker) draw(ctx context.Context, k imagegen.ImageKey, acquire func(context.Context, int64) error) ([]byte, error) {
+func (m *Maker) draw(ctx context.Context, k imagegen.ImageKey, acquire func(context.Context, int64) error) (
+	[]byte, error) {
 	f, err := m.Images.OpenImage(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	header, err := picture.ReadHeader(f)
+	header, err := picture.Examine(f)
 	if err != nil {
 		return nil, unreadable(k, err)
 	}
@@ -135,7 +138,7 @@ func (m *Maker) draw(ctx context.Context, k imagegen.ImageKey, acquire func(cont
 	if err != nil {
 		return nil, unreadable(k, err)
 	}
-	return picture.Thumbnail(decoded)
+	return picture.Thumbnail(header, decoded)
 }
 
 func unreadable(k imagegen.ImageKey, err error) error {

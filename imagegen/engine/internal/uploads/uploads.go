@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/internal/share"
+	"github.com/imagegend/imagegend/internal/share"
 )
 
 // maxArrivingPerUser and maxArriving bound the reference images that arrive at the same
@@ -51,17 +51,18 @@ type Held struct {
 
 // Config is what Uploads work with.
 type Config struct {
-	Spool     imagegen.Spool
-	NewID     func() imagegen.ReferenceID
-	Remove    func(...imagegen.ReferenceID)               // from the Spool, now or later
-	CannotPay func(context.Context, imagegen.UserID) bool // who cannot pay for any image: what such a user sends is not kept
-	Most      int64                                       // bytes that are kept for a user
+	Spool  imagegen.Spool
+	NewID  func() imagegen.ReferenceID
+	Remove func(...imagegen.ReferenceID) // from the Spool, now or later
+	// who cannot pay for any image: what such a user sends is not kept
+	CannotPay func(context.Context, imagegen.UserID) bool
+	Most      int64 // bytes that are kept for a user
 }
 
 // New returns Uploads without any file.
 func New(c Config) *Uploads {
-	return &Uploads{Config: c, arriving: share.New[imagegen.UserID](maxArrivingPerUser, maxArriving), bytes: share.New[imagegen.UserID](c.Most, 1<<62),
-		kept: make(map[imagegen.ReferenceID]keptUpload)}
+	return &Uploads{Config: c, arriving: share.New[imagegen.UserID](maxArrivingPerUser, maxArriving),
+		bytes: share.New[imagegen.UserID](c.Most, 1<<62), kept: make(map[imagegen.ReferenceID]keptUpload)}
 }
 
 // RemoveFiles removes the files of a generation, including those of an earlier process, and
@@ -81,17 +82,17 @@ func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	u.Remove(ids...)
 }
 
-// begin counts a file as arriving until end is called. ErrOverloaded: too many files of the
+// admitUpload counts a file as arriving until end is called. ErrOverloaded: too many files of the
 // user, or of all users, are arriving.
-func (u *Uploads) begin(user imagegen.UserID) (end func(), err error) {
+func (u *Uploads) admitUpload(user imagegen.UserID) (end func(), err error) {
 	if !u.arriving.Take(user, 1) {
 		return nil, tooManyUploads("too many reference images are being sent at once; send fewer at a time")
 	}
 	return func() { u.arriving.Give(user, 1) }, nil
 }
 
-// count notes whose bytes a stored file takes, until forget. arrival has counted the bytes.
-func (u *Uploads) count(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
+// countKept notes whose bytes a stored file takes, until forget. arrival has counted the bytes.
+func (u *Uploads) countKept(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.kept[id] = keptUpload{user: user, bytes: bytes}
@@ -153,7 +154,7 @@ func (a *arrival) Read(p []byte) (int, error) {
 		return 0, tooManyUploads("the reference images of this account that wait for their generations take too much space; wait for some to end")
 	}
 	a.taken += int64(n)
-	if s, ok := a.uploads.Spool.(interface{ TakeSpace(n int64) error }); ok {
+	if s, ok := a.uploads.Spool.(imagegen.SpaceTaker); ok {
 		if err := s.TakeSpace(int64(n)); err != nil {
 			return 0, imagegen.ToUserError(err)
 		}

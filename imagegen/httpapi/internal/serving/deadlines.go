@@ -8,7 +8,7 @@ import "net/http"
 func WithDeadlines(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &Exchange{}
-		x.begin(w, r)
+		x.prepare(w, r)
 		h.ServeHTTP(x, r)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // The codes that only HTTP knows.
@@ -33,6 +34,7 @@ var statuses = map[imagegen.Code]int{
 	imagegen.CodeNotCancellable:       http.StatusConflict,
 	CodePreconditionFailed:            http.StatusPreconditionFailed,
 	CodeRangeNotSatisfiable:           http.StatusRequestedRangeNotSatisfiable,
+	httpguard.CodeUnsupportedEncoding: http.StatusUnsupportedMediaType,
 	imagegen.CodeIdempotencyKeyReused: http.StatusUnprocessableEntity,
 	imagegen.CodeRateLimited:          http.StatusTooManyRequests,
 	imagegen.CodeGenerationFailed:     http.StatusInternalServerError,
@@ -93,7 +95,8 @@ func Coded(err error) *imagegen.Error {
 }
 
 // abandoned is the answer to a call whose context ended: the caller has gone, or the server is closing.
-var abandoned = &imagegen.Error{Code: imagegen.CodeInternal, Message: "the call was cut off before its end; ask again with the same Idempotency-Key"}
+var abandoned = &imagegen.Error{Code: imagegen.CodeInternal,
+	Message: "the call was cut off before its end; ask again with the same Idempotency-Key"}
 
 // Seconds is a Retry-After: whole seconds, rounded up and at least 1.
 func Seconds(d time.Duration) string {

@@ -8,18 +8,19 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
+	"github.com/imagegend/imagegend/internal/accesslog"
 )
 
 // Exchange is one request and its answer on the way through the handlers. See Site.Begin. It is not
 // safe for concurrent use. Handlers fill in the exported fields as far as they know them, for the
 // log and for watchers.
 type Exchange struct {
-	http.ResponseWriter
+	accesslog.Writer
 	Request *http.Request
 	Ctx     context.Context // the request's, with its identifier
 
@@ -28,29 +29,24 @@ type Exchange struct {
 	Base       string                // of the addresses in the answer; see Site.FindBase
 	User       imagegen.UserID       // whose key came, if one did
 	Key        imagegen.KeyID        // that key
+	Still      func() error          // why that key can no longer be used; nil if it can. Set by Admit
 	Generation imagegen.GenerationID // that it is about, if any
-	Status     int                   // of the answer; 0: not begun
 	Err        error                 // the error that was answered, or that cut the answer off
 
 	control  http.ResponseController
 	incoming *formdata.Steady // the body, once it is asked for
-	began    time.Time
-	extended time.Time // when the write deadline was set last
-	bytes    int64     // of the answer's body
-	cut      error     // with which writing the answer failed
+	extended time.Time        // when the write deadline was set last
+	cut      error            // with which writing the answer failed
 }
 
-// begin prepares an exchange for a request.
-func (x *Exchange) begin(w http.ResponseWriter, r *http.Request) {
+// prepare prepares an exchange for a request.
+func (x *Exchange) prepare(w http.ResponseWriter, r *http.Request) {
 	x.ResponseWriter, x.Request, x.Ctx = w, r, withRequestID(r)
-	x.control, x.began = *http.NewResponseController(w), time.Now()
+	x.control, x.Began = *http.NewResponseController(w), time.Now()
 	if r.Header["Expect"] != nil { // the 100 Continue would meet the deadline that the previous answer has left
 		x.control.SetWriteDeadline(time.Time{})
 	}
 }
-
-// Unwrap serves http.ResponseController.
-func (x *Exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // Send answers with a body that is in memory, and its length. It always returns nil: a peer that has
 // gone shows in Sent.
@@ -67,19 +63,20 @@ const lingering = 2 * time.Second
 
 // WriteHeader implements http.ResponseWriter, with a new deadline for the peer.
 func (x *Exchange) WriteHeader(status int) {
-	x.Status = status
+	if strings.HasPrefix(x.Header().Get("Content-Type"), "text/event-stream") {
+		x.Header().Set("X-Accel-Buffering", "no") // nginx would hold the events back
+	}
 	x.extend(0)
 	if (x.incoming == nil || !x.incoming.Ended) && x.Request.Body != http.NoBody {
 		x.control.SetReadDeadline(time.Now().Add(lingering))
 	}
-	x.ResponseWriter.WriteHeader(status)
+	x.Writer.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter, after WriteHeader.
 func (x *Exchange) Write(p []byte) (int, error) {
 	x.extend(int64(len(p)))
-	n, err := x.ResponseWriter.Write(p)
-	x.bytes += int64(n)
+	n, err := x.Writer.Write(p)
 	x.cut = err
 	return n, err
 }
@@ -113,9 +110,8 @@ func (x *Exchange) ReadFrom(r io.Reader) (total int64, err error) {
 		next := min(segment, whole.N)
 		x.extend(next)
 		var n int64
-		n, err = io.CopyN(x.ResponseWriter, whole.R, next)
+		n, err = io.CopyN(&x.Writer, whole.R, next)
 		whole.N -= n
-		x.bytes += n
 		total += n
 	}
 	if err == io.EOF {
@@ -132,41 +128,28 @@ func (x *Exchange) extend(n int64) {
 		return
 	}
 	x.extended = now
-	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n))) // an error: the writer of a test or a wrapper has no deadlines
+	// an error: the writer of a test or a wrapper has no deadlines
+	x.control.SetWriteDeadline(now.Add(formdata.Patience + formdata.TransferTime(n)))
 }
 
-// Encoder is a buffer with a JSON encoder that writes to it. A pool keeps them for further use.
+// Encoder is a buffer with a JSON encoder that writes to it.
 type Encoder struct {
 	bytes.Buffer
 	JSON *json.Encoder
 }
 
-var encoders = sync.Pool{New: func() any {
+// NewEncoder returns an empty Encoder.
+func NewEncoder() *Encoder {
 	e := &Encoder{}
 	e.JSON = json.NewEncoder(&e.Buffer)
 	e.JSON.SetEscapeHTML(false)
 	return e
-}}
-
-// largestKept is the largest buffer that the pool keeps.
-const largestKept = 64 << 10
-
-// NewEncoder returns an empty Encoder. The caller must call Free once its bytes were used.
-func NewEncoder() *Encoder { return encoders.Get().(*Encoder) }
-
-// Free keeps the buffer for another use. Its bytes must not be used any more.
-func (e *Encoder) Free() {
-	if e.Cap() <= largestKept {
-		e.Reset()
-		encoders.Put(e)
-	}
 }
 
 // JSON answers with a body, which nobody may store. An error means that the body does not encode;
 // nothing was written then.
 func (x *Exchange) JSON(status int, body any) error {
 	e := NewEncoder()
-	defer e.Free()
 	if err := e.JSON.Encode(body); err != nil {
 		return err
 	}

@@ -19,8 +19,8 @@ type Form struct {
 	Hold    *Holding
 	IsFile  func(name string) bool         // whether a part of this name is a file
 	Room    func(name, which string) error // why another file of this name is one too many; which names it in messages
-	Known   func(name string) error        // why there can be no part of this name
-	SetText func(name, text string) error  // takes the content of a part that is no file
+	Known   func(name string) error        // why no part can have this name
+	SetText func(name, text string) error  // takes the content of a part that is not a file
 
 	text int64 // bytes of all texts so far
 }
@@ -31,13 +31,25 @@ type File struct {
 	imagegen.Reference
 }
 
+// Boundary returns the boundary of a form from what mime.ParseMediaType says of its Content-Type.
+func Boundary(parameters map[string]string, err error) (string, error) {
+	switch {
+	case err != nil:
+		return "", imagegen.Invalid("the parameters of the Content-Type multipart/form-data cannot be read; a boundary with " +
+			"characters such as = must be quoted: boundary=\"a=b\"")
+	case parameters["boundary"] == "":
+		return "", imagegen.Invalid("the Content-Type multipart/form-data has no boundary")
+	}
+	return parameters["boundary"], nil
+}
+
 // Read reads the form that is the body of x. On an error it discards the files that had come.
 func (f *Form) Read(x *Exchange, boundary string) error {
 	body, err := x.Body(formdata.MaxBytes)
 	if err != nil {
 		return err
 	}
-	if err := formdata.Read(body, boundary, func(p formdata.Part) error { return f.add(x.Ctx, p) }); err != nil {
+	if err := formdata.Read(body, boundary, func(p formdata.Part) error { return f.addPart(x.Ctx, p) }); err != nil {
 		f.Discard()
 		return BodyError(err)
 	}
@@ -51,8 +63,8 @@ func (f *Form) Discard() {
 	}
 }
 
-// add reads one part, as a file or as text.
-func (f *Form) add(ctx context.Context, part formdata.Part) error {
+// addPart reads one part, as a file or as text.
+func (f *Form) addPart(ctx context.Context, part formdata.Part) error {
 	switch {
 	case f.IsFile(part.Name) && part.File:
 		return f.addFile(ctx, part)

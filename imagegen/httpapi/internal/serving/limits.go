@@ -12,12 +12,13 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
-	"github.com/imagegend/imagegend/imagegen/internal/share"
+	"github.com/imagegend/imagegend/internal/httpguard"
+	"github.com/imagegend/imagegend/internal/share"
 )
 
 // What one API key or user may have the service do at once, and what all may together. Memory is shared
 // between users, who can make themselves any number of keys. Uploads are bounded by the engine, see
-// [engine.Session.Stage].
+// [engine.Session.StageReference].
 const (
 	requestsAtOnce = 256      // of a key, unless the options say otherwise
 	heldOfUser     = 16 << 20 // bytes of bodies in memory
@@ -35,7 +36,8 @@ type Limits struct {
 // NewLimits returns limits for that many requests of one API key at once; 0: 256.
 func NewLimits(requests int) *Limits {
 	most := cmp.Or(requests, requestsAtOnce)
-	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.UserID](heldOfUser, heldOfAll)}
+	return &Limits{most, share.New[imagegen.KeyID](int64(most), math.MaxInt64), share.New[imagegen.UserID](heldOfUser,
+		heldOfAll)}
 }
 
 // Admit counts a request of a key until leave. ErrOverloaded: the key has too many.
@@ -53,9 +55,10 @@ type Caller interface {
 }
 
 // Admit returns the session of the caller whose key came with the request, and counts the request against
-// the key's limit until leave. It does not read the body.
-func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Context, rawKey string) (S, error)) (session S, leave func(), err error) {
-	key, err := bearer(x.Request.Header)
+// the key's limit until leave. It does not read the body. An answer that takes long asks Exchange.Still again.
+func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Context, rawKey string) (S, error)) (
+	session S, leave func(), err error) {
+	key, err := httpguard.Bearer(x.Request.Header)
 	if err != nil {
 		return session, nil, err
 	}
@@ -63,6 +66,7 @@ func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Conte
 		return session, nil, err
 	}
 	x.Key, x.User = session.KeyID(), session.User()
+	x.Still = func() error { _, err := authenticate(x.Ctx, key); return err }
 	leave, err = l.Admit(x.Key)
 	return session, leave, err
 }
@@ -121,13 +125,17 @@ func busy(format string, args ...any) error {
 
 // Body returns the body of the request, which must have at most most bytes and must keep coming, see
 // formdata.Steady. It is to be called once. ErrInvalidRequest: the announced length is too large.
-// BodyError explains the errors of reading it.
+// httpguard.CodeUnsupportedEncoding: the body is compressed. BodyError explains the errors of reading it.
 func (x *Exchange) Body(most int64) (io.Reader, error) {
+	if err := httpguard.Plain(x.Request.Header); err != nil {
+		x.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
+		return nil, err
+	}
 	if x.Request.ContentLength > most {
 		return nil, tooLarge(most)
 	}
 	limited := http.MaxBytesReader(x.ResponseWriter, x.Request.Body, most)
-	x.incoming = &formdata.Steady{Body: limited, Control: &x.control, Began: x.began}
+	x.incoming = &formdata.Steady{Body: limited, Control: &x.control, Began: x.Began}
 	return x.incoming, nil
 }
 
@@ -148,5 +156,6 @@ func BodyError(err error) error {
 		return imagegen.Invalid("the request body came too slowly: it stalled for %v, fell below %d bytes a second or took more than %v",
 			formdata.Patience, formdata.MinRate, formdata.MaxTime)
 	}
-	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the request body is malformed or ended early", Err: err}
+	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: "the request body is malformed or ended early",
+		Err: err}
 }

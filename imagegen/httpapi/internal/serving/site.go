@@ -12,7 +12,6 @@
 package serving
 
 import (
-	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -22,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // Site is what holds for all requests of an interface. See NewSite. It is safe for concurrent use.
@@ -29,7 +29,6 @@ type Site struct {
 	BaseURL        string
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
-	CORSHeaders    string // that scripts may send; "": those of the native interface
 	Limits         *Limits
 
 	log    *slog.Logger
@@ -53,15 +52,9 @@ func NewSite(s Site, log *slog.Logger) *Site {
 // Begin does what every request needs, whatever its route. x must be zero, except for its Route. The
 // caller defers Finish.
 func (s *Site) Begin(x *Exchange, w http.ResponseWriter, r *http.Request) {
-	x.begin(w, r)
+	x.prepare(w, r)
 	x.Header().Set("X-Request-Id", RequestID(x.Ctx))
-	x.Header().Set("X-Content-Type-Options", "nosniff")
-	if r.ProtoMajor == 1 && r.TransferEncoding != nil {
-		// The request may have had a Content-Length beside the chunks; net/http drops it and does not
-		// say so. If a proxy went by that length, it and net/http disagree on where the next request on
-		// this connection begins (request smuggling). So there is no next one.
-		x.Header().Set("Connection", "close")
-	}
+	httpguard.Begin(x, r)
 	s.allowOrigin(x)
 }
 
@@ -87,7 +80,7 @@ func (s *Site) Finish(x *Exchange, fail func()) {
 }
 
 // FindBase sets what the addresses in the answer begin with: BaseURL or, without it, what the request
-// says, by the headers of trusted proxies or the Host. ErrInvalidRequest: that is no host, or no
+// says, by the headers of trusted proxies or the Host. ErrInvalidRequest: that is not a host, or not a
 // scheme, and would make the addresses lead elsewhere.
 func (s *Site) FindBase(x *Exchange) error {
 	if x.Base = s.BaseURL; x.Base != "" {
@@ -114,6 +107,9 @@ func (s *Site) FindBase(x *Exchange) error {
 	x.Base = scheme + "://" + host
 	return nil
 }
+
+// HidesSlash reports whether a path has an escaped slash, which is part of a name and does not separate two.
+func HidesSlash(r *http.Request) bool { return strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") }
 
 // trusts reports whether a peer is one of the trusted proxies.
 func (s *Site) trusts(peer string) bool {
@@ -148,9 +144,6 @@ func isHost(s string) bool {
 
 const hostCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:[]"
 
-// NativeHeaders are those that scripts may send to the native interface.
-const NativeHeaders = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range, X-Request-Id"
-
 // allowOrigin lets scripts of configured origins read the answer. It names the origin and never "*",
 // so the answer varies by Origin even for a caller that sends none.
 func (s *Site) allowOrigin(x *Exchange) {
@@ -164,15 +157,20 @@ func (s *Site) allowOrigin(x *Exchange) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", origin)
-	h.Set("Access-Control-Expose-Headers", "Content-Range, ETag, Idempotent-Replayed, Location, Preference-Applied, Retry-After, X-Request-Id, X-Should-Retry")
+	h.Set("Access-Control-Expose-Headers",
+		"Content-Range, ETag, Idempotent-Replayed, Location, Preference-Applied, Retry-After, X-Request-Id, X-Should-Retry")
 }
 
-// Preflight answers OPTIONS. The caller has set Allow, which scripts of an allowed origin may use.
+// Preflight answers OPTIONS. The caller has set Allow, which scripts of an allowed origin may use. They may send
+// whatever headers they ask for: clients add new ones with each version, and a browser sends none that grants access
+// by itself, since credentials are never allowed.
 func (s *Site) Preflight(x *Exchange) error {
 	h := x.Header()
 	if h.Get("Access-Control-Allow-Origin") != "" && x.Request.Header.Get("Access-Control-Request-Method") != "" {
 		h.Set("Access-Control-Allow-Methods", h.Get("Allow"))
-		h.Set("Access-Control-Allow-Headers", cmp.Or(s.CORSHeaders, NativeHeaders))
+		if asked := x.Request.Header.Values("Access-Control-Request-Headers"); len(asked) > 0 {
+			h.Set("Access-Control-Allow-Headers", strings.Join(asked, ", "))
+		}
 		h.Set("Access-Control-Max-Age", "600")
 	}
 	h.Set("Cache-Control", "no-store")

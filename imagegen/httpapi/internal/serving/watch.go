@@ -2,9 +2,10 @@ package serving
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"time"
+
+	"github.com/imagegend/imagegend/internal/accesslog"
 )
 
 // Watcher is called for each request, for metrics and traces. It must be quick and safe for concurrent
@@ -30,7 +31,7 @@ type Answer struct {
 // Watch calls watchers for each request that h answers. Each gets the context of the one before.
 func Watch(h http.Handler, watchers ...Watcher) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &watched{ResponseWriter: w, began: time.Now(), method: r.Method}
+		x := &watched{Writer: accesslog.Writer{ResponseWriter: w, Began: time.Now()}, method: r.Method}
 		for _, o := range watchers {
 			if ctx := o.Begin(r); ctx != r.Context() {
 				r = r.WithContext(ctx)
@@ -43,8 +44,8 @@ func Watch(h http.Handler, watchers ...Watcher) http.Handler {
 			}
 		}()
 		h.ServeHTTP(x, r)
-		if x.status == 0 {
-			x.status = http.StatusOK // as net/http answers
+		if x.Status == 0 {
+			x.Status = http.StatusOK // as net/http answers
 		}
 	})
 }
@@ -59,10 +60,8 @@ func WithRoute(route string, h http.Handler) http.Handler {
 
 // watched is an answer that somebody watches.
 type watched struct {
-	http.ResponseWriter
-	began         time.Time
+	accesslog.Writer
 	method, route string
-	status        int
 }
 
 // tellRoute sets the route of the answer that w belongs to, if somebody watches it: it looks through
@@ -82,41 +81,15 @@ func tellRoute(w http.ResponseWriter, route string) {
 }
 
 func (x *watched) answer() Answer {
-	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.status, Duration: time.Since(x.began)}
+	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.Status, Duration: time.Since(x.Began)}
 }
 
 // knownMethod bounds the number of values that a metric's label can have.
 func knownMethod(m string) string {
 	switch m {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+		http.MethodOptions:
 		return m
 	}
 	return "other"
-}
-
-// Unwrap serves http.ResponseController.
-func (x *watched) Unwrap() http.ResponseWriter { return x.ResponseWriter }
-
-// WriteHeader implements http.ResponseWriter.
-func (x *watched) WriteHeader(status int) {
-	if x.status < http.StatusOK { // not yet set, or informational, such as 103
-		x.status = status
-	}
-	x.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (x *watched) Write(p []byte) (int, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
-	return x.ResponseWriter.Write(p)
-}
-
-// ReadFrom implements io.ReaderFrom, so that the system can copy a file to the connection by itself.
-func (x *watched) ReadFrom(r io.Reader) (int64, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
-	return io.Copy(x.ResponseWriter, r)
 }

@@ -43,10 +43,11 @@ func (w *Witness) compare(r *http.Request, response *http.Response, b []byte) er
 	if r.Method != http.MethodHead {
 		w.see(operation, response.StatusCode)
 	}
-	in := &openapi3filter.RequestValidationInput{Request: r, Route: &routers.Route{Spec: w.doc, Path: path, PathItem: item, Method: method, Operation: operation}}
+	in := &openapi3filter.RequestValidationInput{Request: r, Route: &routers.Route{Spec: w.doc, Path: path,
+		PathItem: item, Method: method, Operation: operation}}
 	err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: response.StatusCode, Header: response.Header, Body: io.NopCloser(bytes.NewReader(b)),
-		Options: &openapi3filter.Options{IncludeResponseStatus: true},
+		RequestValidationInput: in, Status: response.StatusCode, Header: response.Header,
+		Body: io.NopCloser(bytes.NewReader(b)), Options: &openapi3filter.Options{IncludeResponseStatus: true},
 	})
 	if err != nil {
 		return err

@@ -11,11 +11,12 @@ import (
 	"sync"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 )
 
-// Witness checks requests and answers against a document, and remembers which parts of the document have occurred. It is
-// safe for concurrent use.
+// Witness checks requests and answers against a document, and remembers which parts of the document have occurred. It
+// is safe for concurrent use.
 type Witness struct {
 	doc *openapi3.T
 
@@ -42,7 +43,8 @@ func Of(document []byte) (*Witness, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation(), openapi3.EnableSchemaDefaultsValidation()); err != nil {
+	if err := doc.Validate(context.Background(), openapi3.EnableExamplesValidation(),
+		openapi3.EnableSchemaDefaultsValidation()); err != nil {
 		return nil, err
 	}
 	w := &Witness{doc: doc, statuses: map[*openapi3.Operation]map[string]bool{}, fields: map[*openapi3.SchemaRef]bool{},
@@ -52,7 +54,7 @@ func Of(document []byte) (*Witness, error) {
 }
 
 // close makes an object one that has no other properties than those that the document names: to clients
-// another is no error, here it is one that the document lacks.
+// another is not an error, here it is one that the document lacks.
 func (w *Witness) close(_ string, s *openapi3.Schema) {
 	if a := &s.AdditionalProperties; len(s.Properties) > 0 && a.Has == nil && a.Schema == nil {
 		a.Has = new(bool)
@@ -90,8 +92,8 @@ func (w *Witness) mark(s *openapi3.SchemaRef, v any) {
 	}
 }
 
-// Missing lists the parts of the document that have not occurred, of paths that begin with one of the prefixes: statuses
-// of operations, parameters, and properties in bodies.
+// Missing lists the parts of the document that have not occurred, of paths that begin with one of the prefixes:
+// statuses of operations, parameters, and properties in bodies.
 func (w *Witness) Missing(prefixes ...string) (missing []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +109,8 @@ func (w *Witness) Missing(prefixes ...string) (missing []string) {
 			}
 			for _, p := range o.Parameters {
 				if !w.given[p.Value] {
-					missing = append(missing, fmt.Sprintf("no accepted request of %s %s has the parameter %s", method, path, p.Value.Name))
+					missing = append(missing, fmt.Sprintf("no accepted request of %s %s has the parameter %s", method,
+						path, p.Value.Name))
 				}
 			}
 		}

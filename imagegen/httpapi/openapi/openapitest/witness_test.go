@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openapi/openapitest"
-
-	"github.com/matryer/is"
 )
 
 // says answers every request alike.
@@ -23,7 +23,8 @@ type says struct {
 
 func (s says) RoundTrip(r *http.Request) (*http.Response, error) {
 	h := http.Header{"X-Request-Id": {"r"}, "Cache-Control": {"no-store"}, "Content-Type": {s.contentType}}
-	return &http.Response{StatusCode: s.status, Header: h, Body: io.NopCloser(strings.NewReader(s.body)), Request: r}, nil
+	return &http.Response{StatusCode: s.status, Header: h, Body: io.NopCloser(strings.NewReader(s.body)), Request: r},
+		nil
 }
 
 const balance = `{"object":"balance","balance":{"credits":3,"account_type":"FREE","next_expiration":null}}`
@@ -50,19 +51,22 @@ func TestAnswers(t *testing.T) {
 		says
 		fits bool
 	}{
-		"as it should be":         {"GET", credits, says{200, "application/json", balance}, true},
-		"a field too many":        {"GET", credits, says{200, "application/json", strings.Replace(balance, `{"credits"`, `{"more":1,"credits"`, 1)}, false},
-		"a field too few":         {"GET", credits, says{200, "application/json", strings.Replace(balance, `"credits":3,`, "", 1)}, false},
-		"a field of another type": {"GET", credits, says{200, "application/json", strings.Replace(balance, "3", `"3"`, 1)}, false},
-		"another status":          {"GET", credits, says{201, "application/json", balance}, false},
-		"another type":            {"GET", credits, says{200, "text/plain", balance}, false},
-		"no JSON":                 {"GET", credits, says{200, "application/json", balance[1:]}, false},
-		"a header too few":        {"GET", credits, says{401, "application/json", failed}, false}, // WWW-Authenticate
-		"an unknown path":         {"GET", "/api/v1/nothing", says{404, "application/json", failed}, true},
-		"a path of its own":       {"GET", "/api/v1/nothing", says{200, "application/json", balance}, false},
-		"beside the interface":    {"GET", "/openapi.json", says{200, "application/json", "{}"}, true},
-		"a method of its own":     {"POST", credits, says{200, "application/json", balance}, false},
-		"an unknown method":       {"POST", credits, says{405, "application/json", failed}, true},
+		"as it should be": {"GET", credits, says{200, "application/json", balance}, true},
+		"a field too many": {"GET", credits, says{200, "application/json", strings.Replace(balance, `{"credits"`,
+			`{"more":1,"credits"`, 1)}, false},
+		"a field too few": {"GET", credits, says{200, "application/json",
+			strings.Replace(balance, `"credits":3,`, "", 1)}, false},
+		"a field of another type": {"GET", credits, says{200, "application/json", strings.Replace(balance, "3", `"3"`,
+			1)}, false},
+		"another status":       {"GET", credits, says{201, "application/json", balance}, false},
+		"another type":         {"GET", credits, says{200, "text/plain", balance}, false},
+		"no JSON":              {"GET", credits, says{200, "application/json", balance[1:]}, false},
+		"a header too few":     {"GET", credits, says{401, "application/json", failed}, false}, // WWW-Authenticate
+		"an unknown path":      {"GET", "/api/v1/nothing", says{404, "application/json", failed}, true},
+		"a path of its own":    {"GET", "/api/v1/nothing", says{200, "application/json", balance}, false},
+		"beside the interface": {"GET", "/openapi.json", says{200, "application/json", "{}"}, true},
+		"a method of its own":  {"POST", credits, says{200, "application/json", balance}, false},
+		"an unknown method":    {"POST", credits, says{405, "application/json", failed}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := tell(openapitest.New(), c.method, c.path, "", c.says)
@@ -90,18 +94,20 @@ func TestDeletedField(t *testing.T) {
 	ask := func(w *openapitest.Witness, sent string) error {
 		return tell(w, "POST", "/api/v1/images/generations", sent, accepted)
 	}
-	accept := bytes.Replace(openapi.Document(), []byte(`"202": {`), []byte(`"304": { "description": "x" }, "202": {`), 1)
+	accept := bytes.Replace(openapi.Document(), []byte(`"202": {`), []byte(`"304": { "description": "x" }, "202": {`),
+		1)
 	w, err := openapitest.Of(accept)
 	is.NoErr(err)
 	is.NoErr(ask(w, sent))
 	is.True(ask(w, strings.Replace(sent, `"n"`, `"m"`, 1)) != nil)
 }
 
-// What no exchange has shown is missing, and nothing else.
+// The report has what no exchange has shown, and nothing else.
 func TestMissing(t *testing.T) {
 	is := is.New(t)
 	w := openapitest.New()
-	const seen, field = "no answer of GET /api/v1/credits has the status 200", "nothing sent to or from /api/v1/credits has Balance.account_type"
+	const seen, field = "no answer of GET /api/v1/credits has the status 200",
+		"nothing sent to or from /api/v1/credits has Balance.account_type"
 	before := w.Missing("/api/v1/credits")
 	is.True(slices.Contains(before, seen) && slices.Contains(before, field))
 	is.NoErr(tell(w, "GET", "/api/v1/credits", "", says{200, "application/json", balance}))

@@ -25,7 +25,8 @@ func newTokens(account *jwt.Config) *tokens {
 	transport.Proxy = nil // as for every upstream
 	client := &http.Client{Transport: transport, Timeout: tokenTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return &tokens{oauth2.ReuseTokenSource(nil, account.TokenSource(context.WithValue(context.Background(), oauth2.HTTPClient, client)))}
+	return &tokens{oauth2.ReuseTokenSource(nil, account.TokenSource(context.WithValue(context.Background(),
+		oauth2.HTTPClient, client)))}
 }
 
 // get returns an access token, or the error of unfetched. If ctx ends first, it returns the cause, and the token is
@@ -55,8 +56,11 @@ func (t *tokens) get(ctx context.Context) (imagegen.Secret, error) {
 // fetched for another reason. Nothing was asked of the models in either case.
 func unfetched(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
-	if ok && refused.Response != nil && refused.Response.StatusCode/100 == 4 && refused.Response.StatusCode != http.StatusTooManyRequests {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnusable, Message: "Google refused the service account", Err: errors.New(refused.Error())}
+	if ok && refused.Response != nil && refused.Response.StatusCode/100 == 4 &&
+		refused.Response.StatusCode != http.StatusTooManyRequests {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnusable, Message: "Google refused the service account",
+			Err: errors.New(refused.Error())}
 	}
-	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no token could be fetched for the service account", Err: err}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable,
+		Message: "no token could be fetched for the service account", Err: err}
 }

@@ -63,16 +63,17 @@ var name = regexp.MustCompile(`^[a-z0-9][a-z0-9:.-]*$`)
 func New(c Config) (*gemini.Provider, error) {
 	account, err := google.JWTConfigFromJSON([]byte(c.ServiceAccount.Reveal()), scope)
 	if err != nil {
-		return nil, errors.New("vertex: the option ServiceAccount is no key file of a service account, which has the type service_account")
+		return nil, errors.New("vertex: the option ServiceAccount is not the key file of a service account: " +
+			"its type is not service_account")
 	}
 	if u, err := url.Parse(account.TokenURL); err != nil || u.Scheme != "https" && !(u.Scheme == "http" && c.Private) {
-		return nil, errors.New("vertex: the option ServiceAccount has a token_uri that is no https address")
+		return nil, errors.New("vertex: the option ServiceAccount has a token_uri that is not an https address")
 	}
 	var file struct {
 		Project string `json:"project_id"`
 	}
 	if err := json.Unmarshal([]byte(c.ServiceAccount.Reveal()), &file); err != nil {
-		return nil, errors.New("vertex: the option ServiceAccount is no JSON")
+		return nil, errors.New("vertex: the option ServiceAccount is not JSON")
 	}
 	c.Project, c.Location = cmp.Or(c.Project, file.Project), cmp.Or(c.Location, defaultLocation)
 	if !name.MatchString(c.Project) || !name.MatchString(c.Location) {

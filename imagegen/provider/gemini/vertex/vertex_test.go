@@ -45,13 +45,14 @@ var key = sync.OnceValue(func() *rsa.PrivateKey {
 	return k
 })
 
-// cloud is a stand-in for Google Cloud: its token endpoint, as golang.org/x/oauth2/jwt asks it, and Vertex AI's paths, as
-// googleapis/go-genai builds them. What is behind those is the Gemini API's stand-in.
+// cloud is a stand-in for Google Cloud: its token endpoint, as golang.org/x/oauth2/jwt asks it, and Vertex AI's paths,
+// as googleapis/go-genai builds them. What is behind those is the Gemini API's stand-in.
 type cloud struct {
 	gemini geminitest.Server
 	url    string
 	refuse atomic.Bool // the account was disabled
 	tokens atomic.Int64
+	models http.Handler // answers in the place of gemini, unless nil
 }
 
 func start(t *testing.T) *cloud {
@@ -69,21 +70,25 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST " + models + ":generateContent", "POST " + models + ":countTokens":
 		c.model(w, r)
 	default:
-		upstreamtest.Answer(w, http.StatusNotFound, map[string]any{"error": map[string]any{"code": 404, "status": "NOT_FOUND", "message": r.URL.Path}})
+		upstreamtest.Answer(w, http.StatusNotFound, map[string]any{"error": map[string]any{"code": 404,
+			"status": "NOT_FOUND", "message": r.URL.Path}})
 	}
 }
 
 func (c *cloud) token(w http.ResponseWriter, r *http.Request) {
 	if err := c.check(r); err != nil || c.refuse.Load() {
-		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": fmt.Sprint("Invalid JWT Signature. ", err)})
+		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant",
+			"error_description": fmt.Sprint("Invalid JWT Signature. ", err)})
 		return
 	}
-	upstreamtest.Answer(w, http.StatusOK, map[string]any{"access_token": fmt.Sprintf("ya29.token-%d", c.tokens.Add(1)), "expires_in": 3599, "token_type": "Bearer"})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"access_token": fmt.Sprintf("ya29.token-%d", c.tokens.Add(1)),
+		"expires_in": 3599, "token_type": "Bearer"})
 }
 
 // check is what the endpoint looks at: the grant, and the assertion's signature and claims.
 func (c *cloud) check(r *http.Request) error {
-	if err := r.ParseForm(); err != nil || len(r.PostForm) != 2 || r.PostForm.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
+	if err := r.ParseForm(); err != nil || len(r.PostForm) != 2 ||
+		r.PostForm.Get("grant_type") != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
 		return fmt.Errorf("no grant: %v", r.PostForm)
 	}
 	parts := strings.Split(r.PostForm.Get("assertion"), ".")
@@ -109,7 +114,8 @@ func (c *cloud) check(r *http.Request) error {
 	if err := json.Unmarshal(raw, &claims); err != nil {
 		return err
 	}
-	if claims.Iss != email || claims.Aud != c.url+"/token" || claims.Exp-claims.Iat > 3600 || claims.Exp < time.Now().Unix() ||
+	if claims.Iss != email || claims.Aud != c.url+"/token" || claims.Exp-claims.Iat > 3600 || claims.Exp < time.Now().
+		Unix() ||
 		claims.Scope != "https://www.googleapis.com/auth/cloud-platform" {
 		return fmt.Errorf("claims %+v", claims)
 	}
@@ -119,7 +125,12 @@ func (c *cloud) check(r *http.Request) error {
 func (c *cloud) model(w http.ResponseWriter, r *http.Request) {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ya29.token-")
 	if !ok || token != fmt.Sprint(c.tokens.Load()) || r.Header.Get("X-Goog-Api-Key") != "" {
-		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"code": 401, "status": "UNAUTHENTICATED", "message": "token " + r.Header.Get("Authorization")}})
+		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": map[string]any{"code": 401,
+			"status": "UNAUTHENTICATED", "message": "token " + r.Header.Get("Authorization")}})
+		return
+	}
+	if c.models != nil {
+		c.models.ServeHTTP(w, r)
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, ":countTokens") {
@@ -135,8 +146,9 @@ func (c *cloud) model(w http.ResponseWriter, r *http.Request) {
 // account is a key file as Google Cloud hands it out.
 func account(tokenURI string) imagegen.Secret {
 	der, _ := x509.MarshalPKCS8PrivateKey(key()) // of a key that was made just now
-	raw, _ := json.Marshal(map[string]any{"type": "service_account", "project_id": "my-project", "private_key_id": "abc", "client_email": email,
-		"client_id": "1", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokenURI})
+	raw, _ := json.Marshal(map[string]any{"type": "service_account", "project_id": "my-project",
+		"private_key_id": "abc", "client_email": email, "client_id": "1",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokenURI})
 	return imagegen.Secret(raw)
 }
 
@@ -152,7 +164,13 @@ func serve(t *testing.T, c *cloud) *gemini.Provider {
 
 func TestProvider(t *testing.T) {
 	providertest.Run(t, providertest.Config{
-		New:     func(t *testing.T) imagegen.Provider { return serve(t, start(t)) },
+		New: func(t *testing.T) imagegen.Provider { return serve(t, start(t)) },
+		Answering: func(t *testing.T, h http.Handler) imagegen.Provider {
+			c := start(t)
+			p := serve(t, c)
+			c.models = h
+			return p
+		},
 		Endless: geminitest.Endless,
 		Sample:  true,
 	})
@@ -177,6 +195,16 @@ func TestTokens(t *testing.T) {
 	is.Equal(c.tokens.Load(), int64(1))
 }
 
+// Answers say what they have used in the same words as those of the Gemini API.
+func TestUsed(t *testing.T) {
+	is := is.New(t)
+	r := providertest.Request("a fox", 1)
+	used := providertest.Used(&r)
+	_, err := providertest.Collect(t.Context(), serve(t, start(t)), r)
+	is.NoErr(err)
+	is.Equal(used(), imagegen.UpstreamUsage{TextInput: 8, ImageInput: 560, TextOutput: 230, ImageOutput: 1120})
+}
+
 // Without a token nothing is asked for, so that another upstream may be.
 func TestWithoutAToken(t *testing.T) {
 	is := is.New(t)
@@ -184,16 +212,18 @@ func TestWithoutAToken(t *testing.T) {
 	c.refuse.Store(true)
 	_, err := ask(t, serve(t, c), 2)
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
-	is.True(strings.Contains(err.Error(), "Google refused the service account") && strings.Contains(err.Error(), "invalid_grant"))
+	is.True(strings.Contains(err.Error(), "Google refused the service account") &&
+		strings.Contains(err.Error(), "invalid_grant"))
 	is.Equal(len(c.gemini.Requests()), 0)
 
-	p, err := vertex.New(vertex.Config{ServiceAccount: account("http://127.0.0.1:1/token"), Config: gemini.Config{BaseURL: c.url, Private: true}})
+	p, err := vertex.New(vertex.Config{ServiceAccount: account("http://127.0.0.1:1/token"),
+		Config: gemini.Config{BaseURL: c.url, Private: true}})
 	is.NoErr(err)
 	_, err = ask(t, p, 1)
 	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnavailable)
 }
 
-// A token that Vertex AI does not take, and repeats, is told of and not shown.
+// A token that Vertex AI does not take, and repeats, is reported and not shown.
 func TestTokenThatIsRefused(t *testing.T) {
 	is := is.New(t)
 	c := start(t)
@@ -215,7 +245,8 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.CloseClientConnections)
-	p, err := vertex.New(vertex.Config{ServiceAccount: account(s.URL), Config: gemini.Config{BaseURL: s.URL, Private: true}})
+	p, err := vertex.New(vertex.Config{ServiceAccount: account(s.URL), Config: gemini.Config{BaseURL: s.URL,
+		Private: true}})
 	is.NoErr(err)
 	late := errors.New("the time is up")
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, late)
@@ -225,11 +256,14 @@ func TestCallsEndWithTheirContext(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	for says, c := range map[string]vertex.Config{
-		"no key file of a service account": {ServiceAccount: "{}"},
-		"no https address":                 {ServiceAccount: account("http://oauth2.example.com/token")},
-		"the option Project":               {ServiceAccount: account("https://oauth2.googleapis.com/token"), Project: "../x"},
-		"Location":                         {ServiceAccount: account("https://oauth2.googleapis.com/token"), Location: "eu/west"},
-		"MaxReferences":                    {ServiceAccount: account("https://oauth2.googleapis.com/token"), Config: gemini.Config{MaxReferences: 99}},
+		"not the key file of a service account": {ServiceAccount: "{}"},
+		"not an https address":                  {ServiceAccount: account("http://oauth2.example.com/token")},
+		"the option Project": {ServiceAccount: account("https://oauth2.googleapis.com/token"),
+			Project: "../x"},
+		"Location": {ServiceAccount: account("https://oauth2.googleapis.com/token"),
+			Location: "eu/west"},
+		"MaxReferences": {ServiceAccount: account("https://oauth2.googleapis.com/token"),
+			Config: gemini.Config{MaxReferences: 99}},
 	} {
 		t.Run(says, func(t *testing.T) {
 			_, err := vertex.New(c)
@@ -237,7 +271,8 @@ func TestNewRefuses(t *testing.T) {
 			is.New(t).True(!strings.Contains(err.Error(), "PRIVATE KEY"))
 		})
 	}
-	p, err := vertex.New(vertex.Config{ServiceAccount: account("https://oauth2.googleapis.com/token"), Location: "europe-west4"})
+	p, err := vertex.New(vertex.Config{ServiceAccount: account("https://oauth2.googleapis.com/token"),
+		Location: "europe-west4"})
 	is.New(t).NoErr(err)
 	is.New(t).Equal(p.Name(), "vertex")
 }

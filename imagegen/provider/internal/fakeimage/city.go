@@ -37,11 +37,11 @@ func (c *composer) skyline(base, tall float64, colour lab, lit float64) layer {
 		}
 		for _, h := range houses {
 			if part := float32(min(max(y-h.top+0.5, 0), 1)); part > 0 {
-				fill(row, h.left, h.right, wall, part)
+				paintRow(row, h.left, h.right, wall, part)
 			}
 			for _, w := range h.windows {
 				if y >= w.y && y < w.y+1.4*pane {
-					fill(row, w.x, w.x+pane, light, 1)
+					paintRow(row, w.x, w.x+pane, light, 1)
 				}
 			}
 		}

@@ -25,13 +25,14 @@ import (
 // Picture says what to draw. Equal pictures have equal bytes. In another size a picture keeps its composition, as
 // nearly as the shape allows. Its methods only read it.
 type Picture struct {
-	Prompt        string       // white space around and between words does not count
-	Variant       int          // tells apart several pictures of one prompt
-	Width, Height int          // from 1 to 16384, which is all that WebP allows
-	Tint          color.Color  // what the hues lean towards; nil: nothing
-	Seed          *int64       // of variant 0; each further variant has the next. nil: prompt and variant alone decide
-	Oval          bool         // the picture is an oval, and transparent around it
-	Kept          *image.NRGBA // as large as the picture: its pixels replace drawn ones, unless fully transparent; nil: none
+	Prompt        string      // white space around and between words does not count
+	Variant       int         // tells apart several pictures of one prompt
+	Width, Height int         // from 1 to 16384, which is all that WebP allows
+	Tint          color.Color // what the hues lean towards; nil: nothing
+	Seed          *int64      // of variant 0; each further variant has the next. nil: prompt and variant alone decide
+	Oval          bool        // the picture is an oval, and transparent around it
+	// as large as the picture: its pixels replace drawn ones, unless fully transparent; nil: none
+	Kept *image.NRGBA
 }
 
 // PNG returns a reader of the picture as PNG, 8 bits for each channel. It draws rows as they are read, fails with
@@ -86,8 +87,9 @@ type composer struct {
 func (p Picture) compose() scene {
 	seed := sha256.Sum256(fmt.Appendf(nil, "%s %s", p.chance(), strings.Join(strings.Fields(p.Prompt), " ")))
 	c := &composer{
-		rand: rand.New(rand.NewChaCha8(seed)), mood: read(p.Prompt),
-		width: p.Width, w: float64(p.Width), h: float64(p.Height), unit: math.Sqrt(float64(p.Width) * float64(p.Height)),
+		rand: rand.New(rand.NewChaCha8(seed)), mood: moodOf(p.Prompt),
+		width: p.Width, w: float64(p.Width), h: float64(p.Height),
+		unit: math.Sqrt(float64(p.Width) * float64(p.Height)),
 	}
 	// Palette and mood come first, since every layer takes its colours from them when it is made.
 	c.mood.decide(c.rand)
@@ -113,7 +115,7 @@ func (p Picture) chance() string {
 // between returns a random number from least to most.
 func (c *composer) between(least, most float64) float64 { return least + (most-least)*c.rand.Float64() }
 
-func (c *composer) add(layers ...layer) { c.scene = append(c.scene, layers...) }
+func (c *composer) addLayers(layers ...layer) { c.scene = append(c.scene, layers...) }
 
 // heavens adds the sky, stars, the sun or moon, and clouds. By day and at night the sun or moon stands high, at dawn
 // and dusk just above the horizon, where land that is added later may hide it.
@@ -125,11 +127,11 @@ func (c *composer) heavens() {
 	if c.mood.hour == night || c.mood.hour == day {
 		c.sunY = c.h * c.between(0.13, 0.28)
 	}
-	c.add(c.sky())
+	c.addLayers(c.sky())
 	if c.mood.hour == night {
-		c.add(c.stars())
+		c.addLayers(c.stars())
 	}
-	c.add(c.disc())
+	c.addLayers(c.disc())
 	if c.mood.hour != night {
 		c.clouds()
 	}
@@ -181,8 +183,9 @@ func (s scene) rows(width, depth int) func(row []byte) {
 	}
 }
 
-// fill paints a stretch of a row. Its ends may lie outside the row, and within pixels, which it then covers in part.
-func fill(row []rgb, from, to float64, c rgb, opacity float32) {
+// paintRow paints a stretch of a row. Its ends may lie outside the row, and within pixels, which it then covers in
+// part.
+func paintRow(row []rgb, from, to float64, c rgb, opacity float32) {
 	first, last := max(0, int(math.Floor(from))), min(len(row)-1, int(math.Floor(to)))
 	for x := first; x <= last; x++ {
 		part := min(to, float64(x+1)) - max(from, float64(x))

@@ -33,7 +33,8 @@ func picture(prompt string) fakeimage.Picture {
 
 func TestAnySize(t *testing.T) {
 	for _, size := range []image.Point{{1, 1}, {16, 16}, {17, 33}, {16, 1024}, {1024, 16}, {301, 100}} {
-		for _, prompt := range []string{"", "fox", "boat", "city at night", "snowy mountains", "desert", "forest birds"} {
+		for _, prompt := range []string{"", "fox", "boat", "city at night", "snowy mountains", "desert",
+			"forest birds"} {
 			t.Run(fmt.Sprint(size, prompt), func(t *testing.T) {
 				is := is.New(t)
 				p := fakeimage.Picture{Prompt: prompt, Width: size.X, Height: size.Y}

@@ -18,12 +18,12 @@ func (c *composer) figures() {
 		c.stand(fox, at, 0.26*c.unit)
 	case "boat":
 		shade, part := c.shade()
-		c.add(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, shade, part)...)
+		c.addLayers(stamp(boat, at, c.horizon+0.12*c.unit, 0.16*c.unit, shade, part)...)
 	case "birds":
 		// A flock: each bird is somewhere around the same place.
 		for range 3 + c.rand.IntN(4) {
 			x, y := at+c.unit*c.between(-0.14, 0.14), c.h*c.between(0.15, 0.34)
-			c.add(stamp(bird, x, y, c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
+			c.addLayers(stamp(bird, x, y, c.unit*c.between(0.025, 0.045), c.palette.near, 0.6)...)
 		}
 	}
 }
@@ -34,9 +34,9 @@ func (c *composer) stand(f figure, x, size float64) {
 		c.slopes(1, 1, 1, 0.05)
 	}
 	y := min(c.front.at(x)+0.03*c.unit, 0.98*c.h)
-	c.add(paste(shadow, x, y, size, c.palette.near, 0.22))
+	c.addLayers(paste(shadow, x, y, size, c.palette.near, 0.22))
 	shade, part := c.shade()
-	c.add(stamp(f, x, y, size, shade, part)...)
+	c.addLayers(stamp(f, x, y, size, shade, part)...)
 }
 
 // shade returns the colour that the light of the hour mixes into a figure's own colours, and how much of it.
@@ -130,7 +130,7 @@ func parse(path string, scale float64) outline {
 	return o
 }
 
-// mask returns how much of each pixel the outline covers. It is no larger than the bounds, so that a small figure
+// mask returns how much of each pixel the outline covers. It is not larger than the bounds, so that a small figure
 // takes little memory in a large picture.
 func (o outline) mask() *image.Alpha {
 	z := vector.NewRasterizer(o.bounds.Dx(), o.bounds.Dy())

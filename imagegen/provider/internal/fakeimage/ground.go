@@ -46,9 +46,9 @@ func (c *composer) peaks(n int, tall float64) {
 		base, crest, foot := c.depth(t)
 		curve, rise := newNoise(c.rand), tall*(1-t)
 		r := c.ridge(base, func(x float64) float64 { return rise * (0.35 + curve.ridged(1.5*x+7, 6)) })
-		c.add(land(r, crest, foot, 0.34*c.h))
+		c.addLayers(land(r, crest, foot, 0.34*c.h))
 		if c.mood.snow || i == 0 {
-			c.add(c.snowcap(r, c.white()))
+			c.addLayers(c.snowcap(r, c.white()))
 		}
 	}
 }
@@ -67,11 +67,11 @@ func (c *composer) slopes(from, to float64, n int, tall float64) {
 		}
 		switch {
 		case c.mood.kind == forest && !c.mood.snow:
-			c.add(c.pines(r, c.unit*(0.05+0.1*t), -0.5, trees, c.white()))
+			c.addLayers(c.pines(r, c.unit*(0.05+0.1*t), -0.5, trees, c.white()))
 		case c.mood.kind == forest, c.mood.kind == mountains:
-			c.add(c.pines(r, c.unit*(0.04+0.07*t), 0.2*t-0.15, trees.mix(c.palette.near, 0.2), c.white()))
+			c.addLayers(c.pines(r, c.unit*(0.04+0.07*t), 0.2*t-0.15, trees.mix(c.palette.near, 0.2), c.white()))
 		}
-		c.add(land(r, crest, foot, 0.3*c.h))
+		c.addLayers(land(r, crest, foot, 0.3*c.h))
 		c.front = r
 	}
 }
@@ -83,9 +83,11 @@ func (c *composer) dunes() {
 		t := float64(i) / 4
 		base, _, _ := c.depth(t)
 		swell, tall := newNoise(c.rand), 0.06+0.05*t
-		r := c.ridge(base, func(x float64) float64 { return tall * (swell.ridged(x+7, 1) + 0.5*swell.rolling(1.3*x, 1)) })
+		r := c.ridge(base, func(x float64) float64 {
+			return tall * (swell.ridged(x+7, 1) + 0.5*swell.rolling(1.3*x, 1))
+		})
 		crest := sand.mix(c.palette.horizon, 0.5*(1-t)).mix(shade, 0.25*t)
-		c.add(land(r, crest, crest.mix(shade, 0.35+0.25*t), 0.2*c.h))
+		c.addLayers(land(r, crest, crest.mix(shade, 0.35+0.25*t), 0.2*c.h))
 		c.front = r
 	}
 }
@@ -99,9 +101,9 @@ func (c *composer) coast() {
 		curve, tall := newNoise(c.rand), c.between(0.06, 0.13)-0.02*float64(i)
 		shift := c.between(-0.5, 0.3)
 		r := c.ridge(c.horizon, func(x float64) float64 { return tall * (curve.ridged(1.2*x+7, 5) + shift) })
-		c.add(land(r, crest, foot, 0.2*c.h))
+		c.addLayers(land(r, crest, foot, 0.2*c.h))
 	}
-	c.add(c.water(c.horizon))
+	c.addLayers(c.water(c.horizon))
 }
 
 // town is three rows of houses, the farthest the tallest, and the water before their quay. By day no window is lit.
@@ -111,9 +113,9 @@ func (c *composer) town() {
 	for i := range 3 {
 		t := float64(i) / 2
 		_, crest, _ := c.depth(0.1 + 0.6*t)
-		c.add(c.skyline(quay, c.unit*(0.42-0.1*t), crest, lit*(0.2+0.8*t)))
+		c.addLayers(c.skyline(quay, c.unit*(0.42-0.1*t), crest, lit*(0.2+0.8*t)))
 	}
-	c.add(c.water(quay))
+	c.addLayers(c.water(quay))
 }
 
 // ridge is the outline of land against what is behind it.
@@ -243,9 +245,9 @@ func (c *composer) pines(r ridge, tall, bare float64, colour, white lab) layer {
 				continue
 			}
 			half := p.half(y)
-			fill(row, p.x-half, p.x+half, wood, 1)
+			paintRow(row, p.x-half, p.x+half, wood, 1)
 			if c.mood.snow {
-				fill(row, p.x-half, p.x-0.25*half, snow, 0.55)
+				paintRow(row, p.x-half, p.x-0.25*half, snow, 0.55)
 			}
 		}
 	}}

@@ -61,19 +61,19 @@ func index(themes []theme) map[string]mood {
 	return m
 }
 
-// read finds the mood of a prompt. Of words that contradict each other the first counts. Words are runs of letters;
+// moodOf finds the mood of a prompt. Of words that contradict each other the first counts. Words are runs of letters;
 // their case does not matter, and words that are not in themes ask for nothing.
-func read(prompt string) mood {
+func moodOf(prompt string) mood {
 	var m mood
 	notLetter := func(r rune) bool { return !unicode.IsLetter(r) }
 	for word := range strings.FieldsFuncSeq(strings.ToLower(prompt), notLetter) {
-		m.add(themes[word])
+		m.mix(themes[word])
 	}
 	return m
 }
 
-// add takes from o what m leaves open.
-func (m *mood) add(o mood) {
+// mix takes from o what m leaves open.
+func (m *mood) mix(o mood) {
 	if m.hour == anyHour {
 		m.hour = o.hour
 	}

@@ -117,7 +117,7 @@ func (c *composer) clouds() {
 		y := c.horizon * (0.82 - 0.7*near)
 		mask := c.bank(length, 0.1*length)
 		// A cloud may begin before the left edge and end beyond the right one, which then cut it.
-		c.add(cutout(mask, c.between(-0.3*length, c.w-0.7*length), y, colour, 0.55, 0.12))
+		c.addLayers(cutout(mask, c.between(-0.3*length, c.w-0.7*length), y, colour, 0.55, 0.12))
 	}
 }
 

@@ -53,7 +53,7 @@ func (c *composer) glitter(level float64) func(row []rgb, y float64, light rgb) 
 	return func(row []rgb, y float64, light rgb) {
 		for _, d := range dashes {
 			if part := within(0, y-d.y, d.thick); part > 0 {
-				fill(row, d.x-d.length, d.x+d.length, light, 0.6*part)
+				paintRow(row, d.x-d.length, d.x+d.length, light, 0.6*part)
 			}
 		}
 	}

@@ -26,7 +26,8 @@ type webpEncoder struct {
 func newWebP(width, height, depth int, draw func(row []byte)) io.Reader {
 	w := &webpEncoder{draw: draw, remaining: height, depth: depth, row: make([]byte, depth*width)}
 	head := w.head(width, height)
-	// One byte of the file for each byte of a pixel: the length needs no pixel to be drawn. At most it is a bit over 1 GiB.
+	// One byte of the file for each byte of a pixel: the length needs no pixel to be drawn. At most it is a bit over 1
+	// GiB.
 	length := uint32(1 + (head+7)/8 + depth*width*height) // the signature, and whole bytes
 	const chunk = 8
 	w.odd = length%2 == 1
@@ -122,15 +123,15 @@ func (w *webpEncoder) advance() {
 		}
 	}
 	if w.remaining--; w.remaining == 0 {
-		w.end()
+		w.flush()
 	}
 }
 
 // symbol writes the code word of a symbol, which unlike other values has its highest bit first.
 func (w *webpEncoder) symbol(b byte) { w.put(uint64(bits.Reverse8(b)), 8) }
 
-// end fills up the last byte, and the chunk to an even length.
-func (w *webpEncoder) end() {
+// flush fills up the last byte, and the chunk to an even length.
+func (w *webpEncoder) flush() {
 	w.put(0, (8-w.count)%8)
 	if w.odd {
 		w.put(0, 8)

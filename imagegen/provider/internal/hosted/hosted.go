@@ -1,6 +1,6 @@
 // Package hosted is a provider over an upstream that accepts tasks, is polled for their progress, and names the images
-// once they are done. An [API] describes what differs between such upstreams: requests, answers and errors. Package task
-// decides when the upstream is asked, and package upstream how.
+// once they are done. An [API] describes what differs between such upstreams: requests, answers and errors. Package
+// task decides when the upstream is asked, and package upstream how.
 package hosted
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/internal/template"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
@@ -30,8 +31,8 @@ type API struct {
 	// for r. d makes the placeholders for references in the fields.
 	Submit func(r imagegen.ProviderRequest, size imagegen.Size, d *upstream.Document) (path string, fields any)
 
-	// Accepted reads the addresses of the task from the answer to a submission. It leaves those empty that the answer
-	// does not name. Errors are those of Answer.
+	// Accepted reads the addresses of the task, and its price, from the answer to a submission. It leaves those empty
+	// that the answer does not name. Errors are those of Answer.
 	Accepted func(Answer) (task.Handle, error)
 
 	// Status reads the progress of a task from an answer at Handle.Status. An error means that the answer was not
@@ -46,12 +47,22 @@ type API struct {
 	// ended, and how. nil: no error does.
 	Ended func(error) (task.Progress, bool)
 
+	// UnitsHeader is the header of the answer that ends a task in which the upstream says how many units the task has
+	// used. "": there is none.
+	UnitsHeader string
+
 	// CancelMethod is the method of a request to Handle.Cancel, which cancels the task. Not
 	// needed if Accepted never sets that address.
 	CancelMethod string
 
 	// Probe is that of provider.Prober, but its errors need not name the provider.
 	Probe func(context.Context, *upstream.Client) error
+}
+
+// Of returns a with what f says of the model. Submit gets f's input by its Fill.
+func (a API) Of(f *template.Filler) API {
+	a.Can, a.PerTask, a.WhiteMask = f.Can, f.MaxPerCall, f.WhiteMask()
+	return a
 }
 
 // Answer reads a JSON answer into v. It can be called once. Its errors are those of upstream.Decode.

@@ -39,8 +39,9 @@ func (q queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Han
 	defer response.Body.Close()
 	h, err := q.api.Accepted(decoder(ctx, response))
 	if err == nil && (h.Status == "" || q.api.Response != nil && h.Result == "") {
-		err = upstream.Broken(ctx, errors.New("it does not say where to ask about the task"))
+		err = upstream.Imageless(response.Body, "it does not say where to ask about the task")
 	}
+	h.Status, h.Result, h.Cancel = q.client.Absolute(h.Status), q.client.Absolute(h.Result), q.client.Absolute(h.Cancel)
 	return h, err
 }
 
@@ -51,12 +52,12 @@ func decoder(ctx context.Context, r *http.Response) Answer {
 
 // Poll asks how a task stands, and asks for the response once the task is done.
 func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
-	now, err := q.ask(ctx, h.Status, q.api.Status)
+	now, err := q.queryTask(ctx, h.Status, q.api.Status)
 	if q.api.Response != nil {
 		if err != nil || !now.Done {
 			return now, err
 		}
-		now, err = q.ask(ctx, h.Result, q.api.Response)
+		now, err = q.queryTask(ctx, h.Result, q.api.Response)
 	}
 	if err != nil && q.api.Ended != nil {
 		if end, ok := q.api.Ended(err); ok {
@@ -66,19 +67,24 @@ func (q queue) Poll(ctx context.Context, h task.Handle) (task.Progress, error) {
 	return now, err
 }
 
-// ask sends a question about a task and reads the answer, with the time after which the upstream wants to be asked
-// again. An error that has no class yet gets ClassUnknown.
-func (q queue) ask(ctx context.Context, address string, read func(Answer) (task.Progress, error)) (task.Progress, error) {
+// queryTask sends a question about a task and reads the answer, with the time after which the upstream wants to be
+// asked again. An error that has no class yet gets ClassUnknown.
+func (q queue) queryTask(ctx context.Context, address string, read func(Answer) (task.Progress, error)) (task.Progress,
+	error) {
 	response, err := q.client.Do(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return task.Progress{}, err
 	}
 	defer response.Body.Close()
 	p, err := read(decoder(ctx, response))
-	if _, told := errors.AsType[*imagegen.ProviderError](err); err != nil && !told {
+	if _, classified := errors.AsType[*imagegen.ProviderError](err); err != nil && !classified {
 		err = upstream.Broken(ctx, err)
 	}
+	if e, ok := errors.AsType[*imagegen.ProviderError](p.Err); ok && e.Err == nil {
+		p.Err = upstream.Because(response.Body, *e)
+	}
 	p.Wait = upstream.RetryAfter(response.Header)
+	p.Used.Units += upstream.Micros(response.Header.Get(q.api.UnitsHeader))
 	return p, err
 }
 

@@ -45,7 +45,8 @@ func openJob(provider string, n int, r imagegen.ProviderRequest) (*job, error) {
 		return nil, unfit(err)
 	}
 	if s.Provider != provider || len(s.Tasks) != n {
-		return nil, unfit(fmt.Errorf("it holds %d tasks of provider %q, but there should be %d of %q", len(s.Tasks), s.Provider, n, provider))
+		return nil, unfit(fmt.Errorf("it holds %d tasks of provider %q, but there should be %d of %q", len(s.Tasks),
+			s.Provider, n, provider))
 	}
 	j.saved = s
 	return j, nil

@@ -60,7 +60,8 @@ func mayPass(err error) (after time.Duration, again bool) {
 // made and paid for.
 func lost(err error) error {
 	message := "a task that the upstream took in is out of reach"
-	if e, ok := errors.AsType[*upstream.StatusError](err); ok && (e.Status == http.StatusNotFound || e.Status == http.StatusGone) {
+	if e, ok := errors.AsType[*upstream.StatusError](err); ok && (e.Status == http.StatusNotFound ||
+		e.Status == http.StatusGone) {
 		message = "the upstream no longer knows a task that it took in"
 	}
 	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: message, Err: err}

@@ -23,6 +23,7 @@ type queue struct {
 	poll   func(h string, asked int) (task.Progress, error) // nil: done with the image of its name
 	fetch  func(address string, tried int) error            // nil: it is there
 	cancel error                                            // of every request to cancel
+	units  imagegen.Micros                                  // of every task
 
 	uncancellable bool // tasks have no address for that
 
@@ -44,7 +45,7 @@ func (q *queue) Submit(ctx context.Context, r imagegen.ProviderRequest) (task.Ha
 			return task.Handle{}, err
 		}
 	}
-	h := task.Handle{Status: fmt.Sprint(q.submitted), Cancel: "cancel"}
+	h := task.Handle{Status: fmt.Sprint(q.submitted), Cancel: "cancel", Units: q.units}
 	if q.uncancellable {
 		h.Cancel = ""
 	}
@@ -158,7 +159,7 @@ func classOf(t *testing.T, err error) imagegen.Class {
 	t.Helper()
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
 	if !ok {
-		t.Fatalf("%v is no ProviderError", err)
+		t.Fatalf("%v is not a ProviderError", err)
 	}
 	return e.Class
 }

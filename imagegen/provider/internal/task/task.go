@@ -16,11 +16,14 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// Handle has the addresses by which a task is found again. It is saved as part of the job.
+// Handle is what a task is found again by. It is saved as part of the job.
 type Handle struct {
 	Status string `json:"status,omitempty"` // where to ask for the progress; never "" for a task that was started
 	Result string `json:"result,omitempty"` // where the images are named; "": at Status
 	Cancel string `json:"cancel,omitempty"` // where to cancel; "": there is no way to
+
+	// Units are what the task costs, if the upstream said so when it took it in. They count once it has ended.
+	Units imagegen.Micros `json:"units,omitempty"`
 }
 
 // Progress is the state of a task. The zero value is a task that is still running.
@@ -29,6 +32,8 @@ type Progress struct {
 	Images []string      // once done: their addresses
 	Err    error         // once done: why images are missing, if that is known; with a transient class nothing was made
 	Wait   time.Duration // how long the upstream asks to wait before the next poll; 0: it does not say
+
+	Used imagegen.UpstreamUsage // once done: what the upstream says that it has used, beside Handle.Units
 }
 
 // Queue is an upstream. It is safe for concurrent use.
@@ -63,32 +68,41 @@ func (q *Runner) Generate(ctx context.Context, r imagegen.ProviderRequest, yield
 	if err != nil {
 		return err
 	}
-	return upstream.FanIn(ctx, r, q.PerTask, yield, func(ctx context.Context, i int, part imagegen.ProviderRequest, yield upstream.Yield) error {
-		p, err := q.finish(ctx, j, i, part)
-		if err != nil {
-			return err
-		}
-		wanted, failed := upstream.Deliver(ctx, p.Images, part.N, upstream.Patient(q.Queue.Fetch), yield) // a surplus would take time to fetch
-		if failed == nil && wanted {
-			failed = p.Err
-		}
-		return failed
-	})
+	return upstream.FanIn(ctx, r, q.PerTask, yield,
+		func(ctx context.Context, i int, part imagegen.ProviderRequest, yield upstream.Yield) error {
+			p, err := q.finish(ctx, j, i, part)
+			if err != nil {
+				return err
+			}
+			// a surplus would take time to fetch
+			wanted, failed := upstream.Deliver(ctx, p.Images, part.N, upstream.Patient(q.Queue.Fetch), yield)
+			if failed == nil && wanted {
+				failed = p.Err
+			}
+			return failed
+		})
 }
 
 // finish starts a task, or continues the one that an earlier attempt started, and waits for its end. A task that ended
-// with a transient error made nothing: it is removed from the job, so that a later attempt submits it again.
-func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (Progress, error) {
+// with a transient error made nothing: it is removed from the job, so that a later attempt submits it again. What the
+// task has used is reported, unless another attempt continues it.
+func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderRequest) (p Progress, err error) {
 	h, started, err := j.task(i)
 	if err != nil {
 		return Progress{}, err
 	}
+	defer func() {
+		if err == nil || !upstream.Continued(ctx) {
+			p.Used.Units += h.Units
+			upstream.Report(r, p.Used)
+		}
+	}()
 	if !started {
 		if h, err = q.start(ctx, j, i, r); err != nil {
 			return Progress{}, err
 		}
 	}
-	p, err := q.await(ctx, h)
+	p, err = q.await(ctx, h)
 	if err != nil && !upstream.Continued(ctx) {
 		q.abandon(ctx, j, i, h)
 	}

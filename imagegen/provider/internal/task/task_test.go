@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/provider/internal/task"
+	"github.com/imagegend/imagegend/imagegen/provider/providertest"
 )
 
 func TestImagesOfAllTasks(t *testing.T) {
@@ -90,7 +91,7 @@ func TestDrainDuringTheSubmission(t *testing.T) {
 	})
 }
 
-// What was not submitted yet when the attempt ended is submitted by the next one.
+// Tasks that were not submitted when the attempt ended are submitted by the next one.
 func TestResumedAndCompleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -119,7 +120,7 @@ func TestJobThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// Nobody comes back for a task whose time is up.
+// A task whose time is up is not polled any more.
 func TestCancelledAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -157,7 +158,7 @@ func TestSubmissionWithoutAnAnswer(t *testing.T) {
 	})
 }
 
-// What the upstream turned down is not saved: another attempt submits it again.
+// A task that the upstream turned down is not saved: another attempt submits it again.
 func TestSubmissionTurnedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -237,7 +238,8 @@ func brokenOff(is *is.I, q *queue, j *journal) {
 	q.poll = nil
 }
 
-// What nobody takes is cancelled. The job keeps what was not: if the image could not be stored, another attempt follows.
+// Tasks whose images are not taken are cancelled. The job keeps those that were not: if the
+// image could not be stored, another attempt follows.
 func TestBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -268,4 +270,61 @@ func TestBreakWhereNothingIsCancelled(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a task has used is reported once, by the attempt in which it ends or is given up.
+func TestUsedIsReportedOnce(t *testing.T) {
+	const price = 3
+	used := imagegen.UpstreamUsage{Time: time.Second}
+	for name, c := range map[string]struct {
+		poll  func(string, int) (task.Progress, error)
+		cause error // ends the context after a minute
+		save  error
+		want  imagegen.UpstreamUsage
+	}{
+		"done": {func(h string, _ int) (task.Progress, error) {
+			return task.Progress{Done: true, Images: []string{h}, Used: used}, nil
+		}, nil, nil, imagegen.UpstreamUsage{Units: price, Time: time.Second}},
+		"failed": {func(string, int) (task.Progress, error) {
+			return task.Progress{Done: true, Err: failed(imagegen.ClassRefused), Used: used}, nil
+		}, nil, nil, imagegen.UpstreamUsage{Units: price, Time: time.Second}},
+		"out of reach": {func(string, int) (task.Progress, error) { return task.Progress{}, answered(404, 0) },
+			nil, nil, imagegen.UpstreamUsage{Units: price}},
+		"given up":    {never, errors.New("the time is up"), nil, imagegen.UpstreamUsage{Units: price}},
+		"not saved":   {never, nil, errors.New("the disk is full"), imagegen.UpstreamUsage{Units: price}},
+		"interrupted": {never, imagegen.ErrStopping, nil, imagegen.UpstreamUsage{}},
+		"taken over":  {never, imagegen.ErrStale, nil, imagegen.UpstreamUsage{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				is := is.New(t)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				if c.cause != nil {
+					defer time.AfterFunc(time.Minute, func() { cancel(c.cause) }).Stop()
+				}
+				r := request(1, &journal{err: c.save})
+				reported := providertest.Used(&r)
+				collect(ctx, runner(&queue{poll: c.poll, units: price}), r)
+				is.Equal(reported(), c.want)
+			})
+		})
+	}
+}
+
+// A task's price survives a restart with the task.
+func TestPriceIsSaved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		j := &journal{}
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { stop(imagegen.ErrStopping) })
+		collect(ctx, runner(&queue{poll: never, units: 3}), request(2, j))
+		r := request(2, j)
+		reported := providertest.Used(&r)
+		images, err := collect(t.Context(), runner(&queue{}), r)
+		is.NoErr(err)
+		is.Equal(len(images), 2)
+		is.Equal(reported(), imagegen.UpstreamUsage{Units: 6})
+	})
 }

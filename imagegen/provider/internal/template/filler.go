@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/provider"
 )
 
 // Model says what a hosted model takes. Errors refer to its fields, which are options of the
@@ -20,6 +21,14 @@ type Model struct {
 	MaxPerCall int                       // images of one call, from 1 to imagegen.MaxImages
 
 	FormatNames map[imagegen.Format]string // the formats that the model makes, and what {{format}} stands for in each
+}
+
+// ModelOf returns the model that a configuration describes.
+func ModelOf(t provider.Template) Model {
+	return Model{Input: t.Input, TierNames: t.TierNames, FormatNames: t.FormatNames, MaxPerCall: cmp.Or(t.MaxPerCall,
+		1),
+		Can: imagegen.Capabilities{Sizes: t.Sizes, SizeRules: t.SizeRules, MaxReferences: t.MaxReferences,
+			MaxPrompt: t.MaxPrompt}}
 }
 
 // Filler fills a model's input. Its Can declares the options that Input has a place for. It is
@@ -46,7 +55,7 @@ func New(m Model) (*Filler, error) {
 		return nil, err
 	}
 	f := &Filler{m, t}
-	if err := cmp.Or(t.check(m.Can.MaxReferences, m.MaxPerCall), f.checkSizes(), f.checkOptions()); err != nil {
+	if err := cmp.Or(t.checkCounts(m.Can.MaxReferences, m.MaxPerCall), f.checkSizes(), f.checkOptions()); err != nil {
 		return nil, err
 	}
 	f.declare()
@@ -98,7 +107,8 @@ func (f *Filler) checkSizes() error {
 	case f.template.usesPixels():
 		return nil
 	case f.Can.Sizes == nil:
-		return fmt.Errorf("the option Input has neither %s with %s nor %s; list in Sizes what the model makes", Width, Height, Size)
+		return fmt.Errorf("the option Input has neither %s with %s nor %s; list in Sizes what the model makes", Width,
+			Height, Size)
 	}
 	said := map[[2]string]imagegen.Size{}
 	for _, z := range f.Can.Sizes {
@@ -131,18 +141,20 @@ func (f *Filler) tierOf(z imagegen.Size) string {
 
 // Fill returns the input for a request for images of that size, which Can.Choose has chosen. url returns what stands
 // for a reference image or a mask, such as a data: URL; it can be called several times for the same one.
-func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
+func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size,
+	url func(imagegen.ProviderReference) string) map[string]any {
 	v := f.template.values(r, size, url)
 	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
 	if name := f.FormatNames[r.Options.Format]; name != "" {
 		v[Format] = name
 	}
-	return f.template.fill(v)
+	return f.template.substitute(v)
 }
 
 // values are what the placeholders stand for in a request, before a model's own names are put in their place. Without
 // references there is no mask either.
-func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) values {
+func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size,
+	url func(imagegen.ProviderReference) string) values {
 	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
 		Width: size.Width, Height: size.Height, Size: size.String(),

@@ -27,6 +27,7 @@ func NewPart(input map[string]any) (*Part, error) {
 
 // Fill returns the fields for a request for images of that size. url returns what stands for a
 // reference image, such as a data: URL.
-func (p *Part) Fill(r imagegen.ProviderRequest, size imagegen.Size, url func(imagegen.ProviderReference) string) map[string]any {
-	return p.template.fill(p.template.values(r, size, url))
+func (p *Part) Fill(r imagegen.ProviderRequest, size imagegen.Size,
+	url func(imagegen.ProviderReference) string) map[string]any {
+	return p.template.substitute(p.template.values(r, size, url))
 }

@@ -1,6 +1,7 @@
-// Package template fills the input that a configuration describes with the values of a request. A [Filler] is for a model
-// whose whole input is configured, and makes sure that nothing a request asks for is dropped. A [Part] is for a provider
-// that adds configured fields to its own. Values are never parsed again, so a prompt cannot contain a placeholder.
+// Package template fills the input that a configuration describes with the values of a request. A [Filler] is for a
+// model whose whole input is configured, and makes sure that nothing a request asks for is dropped. A [Part] is for a
+// provider that adds configured fields to its own. Values are never parsed again, so a prompt cannot contain a
+// placeholder.
 package template
 
 import (
@@ -20,22 +21,24 @@ const (
 	N          = "{{n}}" // the number of images of one call
 	Width      = "{{width}}"
 	Height     = "{{height}}"
-	Size       = "{{size}}"           // 1024x768
-	Ratio      = "{{ratio}}"          // 4:3
-	Tier       = "{{tier}}"           // 1K
-	Quality    = "{{quality}}"        // auto, low, medium or high
-	Reference  = "{{reference}}"      // the first reference image, as Fill's parameter url encodes it
-	References = "{{references}}"     // the list of all of them
-	Seed       = "{{seed}}"           // a number
-	Format     = "{{format}}"         // png, or what the model calls it
-	Background = "{{background}}"     // opaque or transparent
-	Mask       = "{{mask}}"           // a PNG, encoded likewise: what is transparent is to be made anew
-	WhiteMask  = "{{white_mask}}"     // the same in black and white: what is white is to be made anew
-	Each       = "{{each_reference}}" // one reference image; the innermost element of a list that contains it is repeated for each
+	Size       = "{{size}}"       // 1024x768
+	Ratio      = "{{ratio}}"      // 4:3
+	Tier       = "{{tier}}"       // 1K
+	Quality    = "{{quality}}"    // auto, low, medium or high
+	Reference  = "{{reference}}"  // the first reference image, as Fill's parameter url encodes it
+	References = "{{references}}" // the list of all of them
+	Seed       = "{{seed}}"       // a number
+	Format     = "{{format}}"     // png, or what the model calls it
+	Background = "{{background}}" // opaque or transparent
+	Mask       = "{{mask}}"       // a PNG, encoded likewise: what is transparent is to be made anew
+	WhiteMask  = "{{white_mask}}" // the same in black and white: what is white is to be made anew
+	// one reference image; the innermost element of a list that contains it is repeated for each
+	Each = "{{each_reference}}"
 )
 
 // known are all placeholders, in the order in which an error lists them.
-var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
+var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, Format,
+	Background, Mask, WhiteMask}
 
 // alone are the placeholders that must be whole values: they may stand for a file, for a list, or for nothing, of
 // which a text can contain none.
@@ -105,23 +108,23 @@ func (t *template) scanText(s string) error {
 	return nil
 }
 
-// fill returns a copy of the input with the placeholders replaced. It does not look at what it has put in: a prompt
-// may contain the name of a placeholder.
-func (t *template) fill(v values) map[string]any {
-	filled, _ := v.fill(t.input)
+// substitute returns a copy of the input with the placeholders replaced. It does not look at what it has put in: a
+// prompt may contain the name of a placeholder.
+func (t *template) substitute(v values) map[string]any {
+	filled, _ := v.substitute(t.input)
 	return filled.(map[string]any)
 }
 
-// fill returns from with the placeholders replaced, and false if from is to be left out because
+// substitute returns from with the placeholders replaced, and false if from is to be left out because
 // a placeholder has no value.
-func (v values) fill(from any) (any, bool) {
+func (v values) substitute(from any) (any, bool) {
 	switch from := from.(type) {
 	case string:
 		return v.fillText(from)
 	case map[string]any:
 		filled := make(map[string]any, len(from))
 		for name, member := range from {
-			if value, ok := v.fill(member); ok {
+			if value, ok := v.substitute(member); ok {
 				filled[name] = value
 			}
 		}
@@ -138,7 +141,7 @@ func (v values) fillList(from []any) (any, bool) {
 	filled := make([]any, 0, len(from))
 	for _, element := range from {
 		if !repeats(element) {
-			if value, ok := v.fill(element); ok {
+			if value, ok := v.substitute(element); ok {
 				filled = append(filled, value)
 			}
 			continue
@@ -146,11 +149,11 @@ func (v values) fillList(from []any) (any, bool) {
 		for _, reference := range v.each() {
 			one := maps.Clone(v)
 			one[Each] = reference
-			value, _ := one.fill(element)
+			value, _ := one.substitute(element)
 			filled = append(filled, value)
 		}
 	}
-	return filled, len(filled) > 0 || !holdsEach(from)
+	return filled, len(filled) > 0 || !holds(from, Each)
 }
 
 // each are the references for which an element is repeated. Within an element that is repeated already, it is that
@@ -175,28 +178,19 @@ func repeats(element any) bool {
 	return false
 }
 
-// holdsEach reports whether a value within v is Each and nothing else, which scan allows nowhere else.
-func holdsEach(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return v == Each
-	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), holdsEach)
-	case []any:
-		return slices.ContainsFunc(v, holdsEach)
-	}
-	return false
-}
-
 // HoldsFile reports whether a value within v is a placeholder of a reference or a mask.
-func HoldsFile(v any) bool {
+func HoldsFile(v any) bool { return holds(v, Reference, References, Each, Mask, WhiteMask) }
+
+// holds reports whether a value within v is one of some placeholders and nothing else.
+func holds(v any, placeholders ...string) bool {
+	within := func(v any) bool { return holds(v, placeholders...) }
 	switch v := v.(type) {
 	case string:
-		return slices.Contains([]string{Reference, References, Each, Mask, WhiteMask}, v)
+		return slices.Contains(placeholders, v)
 	case map[string]any:
-		return slices.ContainsFunc(slices.Collect(maps.Values(v)), HoldsFile)
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), within)
 	case []any:
-		return slices.ContainsFunc(v, HoldsFile)
+		return slices.ContainsFunc(v, within)
 	}
 	return false
 }
@@ -225,9 +219,9 @@ func text(v any) string {
 // usesPixels reports whether the input tells a size to the pixel.
 func (t *template) usesPixels() bool { return t.uses[Size] || t.uses[Width] && t.uses[Height] }
 
-// check refuses an input that would drop something that a request can ask for: the prompt, one of so many references,
-// or one of perCall images of a call. It also refuses a place for references if there can be none.
-func (t *template) check(references, perCall int) error {
+// checkCounts refuses an input that would drop something that a request can ask for: the prompt, one of so many
+// references, or one of perCall images of a call. It also refuses a place for references if there can be none.
+func (t *template) checkCounts(references, perCall int) error {
 	all := t.uses[References] || t.uses[Each]
 	switch {
 	case !t.uses[Prompt]:
@@ -235,9 +229,11 @@ func (t *template) check(references, perCall int) error {
 	case t.uses[Width] != t.uses[Height]:
 		return fmt.Errorf("the option Input has one of %s and %s; it needs both", Width, Height)
 	case references > 0 && !all && !t.uses[Reference]:
-		return fmt.Errorf("the option MaxReferences is %d, but Input has neither %s nor %s", references, References, Reference)
+		return fmt.Errorf("the option MaxReferences is %d, but Input has neither %s nor %s", references, References,
+			Reference)
 	case references > 1 && !all:
-		return fmt.Errorf("the option MaxReferences is %d, but Input has %s for the first one only; use %s", references, Reference, References)
+		return fmt.Errorf("the option MaxReferences is %d, but Input has %s for the first one only; use %s", references,
+			Reference, References)
 	case references == 0 && (all || t.uses[Reference]):
 		return errors.New("the option Input has a place for references, but MaxReferences is 0")
 	case perCall > 1 && !t.uses[N]:

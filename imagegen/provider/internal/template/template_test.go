@@ -20,13 +20,14 @@ func TestFill(t *testing.T) {
 	input := map[string]any{
 		"prompt": "{{prompt}}",
 		"n":      "{{n}}",
-		"image":  map[string]any{"width": "{{width}}", "height": "{{height}}", "name": "{{width}} by {{height}}, {{ratio}}"},
-		"size":   "{{size}}", "resolution": "{{tier}}", "quality": "{{quality}}",
+		"image": map[string]any{"width": "{{width}}", "height": "{{height}}",
+			"name": "{{width}} by {{height}}, {{ratio}}"},
+		"size": "{{size}}", "resolution": "{{tier}}", "quality": "{{quality}}",
 		"first": "{{reference}}", "all": "{{references}}", "also": []any{"{{reference}}", 7, true, nil},
 		"steps": 28, "odd": "{not one} {{ {",
 	}
-	f, err := template.New(template.Model{Input: input, Can: imagegen.Capabilities{SizeRules: rules, MaxReferences: 2}, MaxPerCall: 4,
-		TierNames: map[imagegen.Tier]string{"2K": "4 MP"}})
+	f, err := template.New(template.Model{Input: input, Can: imagegen.Capabilities{SizeRules: rules, MaxReferences: 2},
+		MaxPerCall: 4, TierNames: map[imagegen.Tier]string{"2K": "4 MP"}})
 	is.NoErr(err)
 	r := imagegen.ProviderRequest{Prompt: "a {{width}} fox", N: 3, Ratio: "4:3", Tier: "2K", Quality: "high"}
 	size := imagegen.Size{Width: 2304, Height: 1728}
@@ -61,29 +62,38 @@ func TestNewRefuses(t *testing.T) {
 	named := func(placeholders ...string) map[string]any {
 		return map[string]any{"prompt": "{{prompt}}", "how": strings.Join(placeholders, " ")}
 	}
-	square, large, wide := imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 2048, Height: 2048}, imagegen.Size{Width: 1280, Height: 720}
+	square, large, wide := imagegen.Size{Width: 1024, Height: 1024}, imagegen.Size{Width: 2048, Height: 2048},
+		imagegen.Size{Width: 1280, Height: 720}
 	for name, c := range map[string]struct {
 		model template.Model
 		says  string
 	}{
-		"no prompt":               {template.Model{Input: map[string]any{"size": "{{size}}"}}, "{{prompt}}"},
-		"no input":                {template.Model{}, "{{prompt}}"},
-		"unknown placeholder":     {template.Model{Input: pixels("{{chance}}")}, "{{chance}}"},
-		"misspelt placeholder":    {template.Model{Input: pixels("{{ Prompt }}")}, "{{ Prompt }}"},
-		"width alone":             {template.Model{Input: pixels("{{width}}")}, "needs both"},
-		"reference in a text":     {template.Model{Input: pixels("see {{reference}}"), Can: imagegen.Capabilities{MaxReferences: 1}}, "stand alone"},
-		"references dropped":      {template.Model{Input: pixels(), Can: imagegen.Capabilities{MaxReferences: 1}}, "MaxReferences is 1"},
-		"all but one dropped":     {template.Model{Input: pixels("{{reference}}"), Can: imagegen.Capabilities{MaxReferences: 2}}, "use {{references}}"},
-		"references never come":   {template.Model{Input: pixels("{{references}}")}, "MaxReferences is 0"},
-		"too many references":     {template.Model{Input: pixels("{{references}}"), Can: imagegen.Capabilities{MaxReferences: 17}}, "up to 16"},
-		"count dropped":           {template.Model{Input: pixels(), MaxPerCall: 2}, "{{n}}"},
-		"too many per call":       {template.Model{Input: pixels("{{n}}"), MaxPerCall: 5}, "MaxPerCall is 5"},
-		"size dropped":            {template.Model{Input: named()}, "list in Sizes"},
-		"shape without a list":    {template.Model{Input: named("{{ratio}}")}, "list in Sizes"},
-		"shapes not told apart":   {template.Model{Input: named("{{tier}}"), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, wide}}}, "1280x720"},
-		"tiers not told apart":    {template.Model{Input: named("{{ratio}}"), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
-		"nothing told apart":      {template.Model{Input: named(), Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
-		"a value of a wrong type": {template.Model{Input: map[string]any{"prompt": "{{prompt}}", "x": struct{}{}}}, "struct"},
+		"no prompt":            {template.Model{Input: map[string]any{"size": "{{size}}"}}, "{{prompt}}"},
+		"no input":             {template.Model{}, "{{prompt}}"},
+		"unknown placeholder":  {template.Model{Input: pixels("{{chance}}")}, "{{chance}}"},
+		"misspelt placeholder": {template.Model{Input: pixels("{{ Prompt }}")}, "{{ Prompt }}"},
+		"width alone":          {template.Model{Input: pixels("{{width}}")}, "needs both"},
+		"reference in a text": {template.Model{Input: pixels("see {{reference}}"),
+			Can: imagegen.Capabilities{MaxReferences: 1}}, "stand alone"},
+		"references dropped": {template.Model{Input: pixels(), Can: imagegen.Capabilities{MaxReferences: 1}},
+			"MaxReferences is 1"},
+		"all but one dropped": {template.Model{Input: pixels("{{reference}}"),
+			Can: imagegen.Capabilities{MaxReferences: 2}}, "use {{references}}"},
+		"references never come": {template.Model{Input: pixels("{{references}}")}, "MaxReferences is 0"},
+		"too many references": {template.Model{Input: pixels("{{references}}"),
+			Can: imagegen.Capabilities{MaxReferences: 17}}, "up to 16"},
+		"count dropped":        {template.Model{Input: pixels(), MaxPerCall: 2}, "{{n}}"},
+		"too many per call":    {template.Model{Input: pixels("{{n}}"), MaxPerCall: 5}, "MaxPerCall is 5"},
+		"size dropped":         {template.Model{Input: named()}, "list in Sizes"},
+		"shape without a list": {template.Model{Input: named("{{ratio}}")}, "list in Sizes"},
+		"shapes not distinguished": {template.Model{Input: named("{{tier}}"),
+			Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, wide}}}, "1280x720"},
+		"tiers not distinguished": {template.Model{Input: named("{{ratio}}"),
+			Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
+		"nothing distinguished": {template.Model{Input: named(),
+			Can: imagegen.Capabilities{Sizes: []imagegen.Size{square, large}}}, "2048x2048"},
+		"a value of a wrong type": {template.Model{Input: map[string]any{"prompt": "{{prompt}}", "x": struct{}{}}},
+			"struct"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -102,13 +112,14 @@ func TestNamedSizes(t *testing.T) {
 	is := is.New(t)
 	f, err := template.New(template.Model{MaxPerCall: 1,
 		Input: map[string]any{"prompt": "{{prompt}}", "aspect_ratio": "{{ratio}}", "resolution": "{{tier}}"},
-		Can:   imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 2048, Height: 2048}, {Width: 1344, Height: 768}}}})
+		Can: imagegen.Capabilities{Sizes: []imagegen.Size{{Width: 1024, Height: 1024}, {Width: 2048, Height: 2048},
+			{Width: 1344, Height: 768}}}})
 	is.NoErr(err)
 	got := f.Fill(imagegen.ProviderRequest{Prompt: "a fox"}, imagegen.Size{Width: 1344, Height: 768}, dataURL)
 	is.Equal(got, map[string]any{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1K"})
 }
 
-// Of nested lists, only the innermost element that contains the placeholder is repeated.
+// In nested lists, only the innermost element that contains the placeholder is repeated.
 func TestEachReference(t *testing.T) {
 	each := map[string]any{"url": "{{each_reference}}"}
 	words := map[string]any{"text": "{{prompt}}"}
@@ -118,18 +129,25 @@ func TestEachReference(t *testing.T) {
 		list          any
 		with, without any // nil: the field is left out
 	}{
-		"of a list":              {[]any{words, each}, []any{said, url("png"), url("webp")}, []any{said}},
-		"alone in a list":        {[]any{each}, []any{url("png"), url("webp")}, nil},
-		"a string of a list":     {[]any{"{{each_reference}}"}, []any{"data:image/png", "data:image/webp"}, nil},
-		"of a list in a list":    {[]any{map[string]any{"content": []any{words, each}}}, []any{map[string]any{"content": []any{said, url("png"), url("webp")}}}, []any{map[string]any{"content": []any{said}}}},
-		"alone in an inner list": {[]any{map[string]any{"role": "user", "content": []any{each}}}, []any{map[string]any{"role": "user", "content": []any{url("png"), url("webp")}}}, []any{map[string]any{"role": "user"}}},
-		"of a list of lists":     {[]any{[]any{"{{each_reference}}"}}, []any{[]any{"data:image/png", "data:image/webp"}}, nil},
+		"of a list":          {[]any{words, each}, []any{said, url("png"), url("webp")}, []any{said}},
+		"alone in a list":    {[]any{each}, []any{url("png"), url("webp")}, nil},
+		"a string of a list": {[]any{"{{each_reference}}"}, []any{"data:image/png", "data:image/webp"}, nil},
+		"of a list in a list": {[]any{map[string]any{"content": []any{words, each}}},
+			[]any{map[string]any{"content": []any{said, url("png"), url("webp")}}},
+			[]any{map[string]any{"content": []any{said}}}},
+		"alone in an inner list": {[]any{map[string]any{"role": "user", "content": []any{each}}},
+			[]any{map[string]any{"role": "user", "content": []any{url("png"), url("webp")}}},
+			[]any{map[string]any{"role": "user"}}},
+		"of a list of lists": {[]any{[]any{"{{each_reference}}"}},
+			[]any{[]any{"data:image/png", "data:image/webp"}}, nil},
 		"in both lists": {[]any{map[string]any{"url": "{{each_reference}}", "again": []any{each}}},
-			[]any{map[string]any{"url": "data:image/png", "again": []any{url("png")}}, map[string]any{"url": "data:image/webp", "again": []any{url("webp")}}}, nil},
+			[]any{map[string]any{"url": "data:image/png", "again": []any{url("png")}},
+				map[string]any{"url": "data:image/webp", "again": []any{url("webp")}}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
-			f, err := template.New(template.Model{Input: map[string]any{"prompt": "{{prompt}}", "size": "{{size}}", "list": c.list},
+			f, err := template.New(template.Model{Input: map[string]any{"prompt": "{{prompt}}", "size": "{{size}}",
+				"list": c.list},
 				Can: imagegen.Capabilities{SizeRules: rules, MaxReferences: 2}, MaxPerCall: 1})
 			is.NoErr(err)
 			r := imagegen.ProviderRequest{Prompt: "a fox", N: 1}

@@ -6,19 +6,21 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 )
 
-// Base64 returns a reader that decodes r as it is read. r holds either plain base64, with padding (RFC 4648, section
-// 4), or a data: URL in base64; line breaks are ignored. A [String] of a JSON document is decoded straight from the
-// buffer that the document is read into, without another copy. The reader first returns what was decoded, and then an
-// error if something is no base64, follows the padding, or is missing at the end.
+// Base64 returns a reader that decodes r as it is read. r holds either base64, in the standard alphabet or the one for
+// URLs (RFC 4648, sections 4 and 5), with or without padding, or a data: URL in base64; white space is ignored. A
+// [String] of a JSON document is decoded straight from the buffer that the document is read into, without another copy.
+// The reader first returns what was decoded, and then an error if something is not base64, follows the padding, or is
+// missing at the end.
 func Base64(r io.Reader) io.Reader {
 	if s, ok := r.(String); ok {
 		r = s.Reader
 	}
 	in, ok := r.(characters)
 	if !ok {
-		in = buffered{bufio.NewReaderSize(r, bufferSize)}
+		in = buffered{bufio.NewReaderSize(r, 64<<10)}
 	}
 	return &decoder{in: in}
 }
@@ -27,17 +29,17 @@ func Base64(r io.Reader) io.Reader {
 type characters interface {
 	io.ByteReader
 	Peek(n int) ([]byte, error)
-	// ready returns those of the next characters that are in memory, without waiting. Up to the first character
+	// Ready returns those of the next characters that are in memory, without waiting. Up to the first character
 	// outside the base64 alphabet they are as ReadByte would return them; from there on they may be raw escapes.
 	// The slice is valid until the next call.
-	ready() []byte
+	Ready() []byte
 	Discard(n int) (discarded int, err error)
 }
 
 // buffered makes characters of any reader.
 type buffered struct{ *bufio.Reader }
 
-func (b buffered) ready() []byte {
+func (b buffered) Ready() []byte {
 	p, _ := b.Peek(b.Buffered()) // never more than is buffered, so it cannot fail
 	return p
 }
@@ -50,7 +52,7 @@ type decoder struct {
 	begun   bool    // the scheme of a data: URL has been skipped, if there was one
 	quantum [3]byte // decoded by next
 	rest    []byte  // of quantum, still to be read
-	padded  bool    // the last quantum was padded: only line breaks may follow
+	padded  bool    // the last quantum was padded: only white space may follow
 	err     error   // comes after rest
 }
 
@@ -91,16 +93,22 @@ func (d *decoder) ready() []byte {
 	if d.padded {
 		return nil
 	}
-	return d.in.ready()
+	return d.in.Ready()
 }
+
+// whiteSpace is ignored within base64, and before and behind an address.
+const whiteSpace = " \t\r\n"
 
 // maxDataURLHead is the longest text before the comma of a data: URL, after "data:".
 const maxDataURLHead = 256
 
-// skipScheme skips the head of a data: URL up to its comma. Whether the head says base64 is not checked: what follows is
-// decoded as base64 in any case, and fails if it is not.
+// skipScheme skips the head of a data: URL up to its comma. Whether the head says base64 is not checked: what follows
+// is decoded as base64 in any case, and fails if it is not.
 func (d *decoder) skipScheme() error {
-	if scheme, _ := d.in.Peek(len("data:")); string(scheme) != "data:" {
+	for c, _ := d.in.Peek(1); len(c) > 0 && strings.Contains(whiteSpace, string(c)); c, _ = d.in.Peek(1) {
+		_, _ = d.in.Discard(1) // cannot fail: it is in memory
+	}
+	if scheme, _ := d.in.Peek(len("data:")); !strings.EqualFold(string(scheme), "data:") {
 		return nil
 	}
 	for range maxDataURLHead {
@@ -114,29 +122,46 @@ func (d *decoder) skipScheme() error {
 	return errDataURL
 }
 
-// next decodes the four characters at which decodeQuanta stopped, because there is an escape, a line break or padding
+// next decodes the four characters at which decodeQuanta stopped, because there is an escape, white space or padding
 // among them, or because too few are in memory. It sets rest, or err at the end.
 func (d *decoder) next() {
 	var four [4]byte
 	for n := 0; n < len(four); {
 		c, err := d.in.ReadByte()
 		switch {
-		case err == io.EOF && n == 0:
+		case err == io.EOF && n != 1: // nothing follows, or padding was left out
 			d.err = io.EOF
+			d.decode(four[:n])
 			return
 		case err != nil:
-			d.err = unexpectedEnd(err)
+			d.err = err
+			if err == io.EOF {
+				d.err = io.ErrUnexpectedEOF
+			}
 			return
-		case c == '\r' || c == '\n':
+		case strings.IndexByte(whiteSpace, c) >= 0:
 			continue
 		case d.padded:
 			d.err = errBase64
 			return
+		case c == '-': // of the alphabet for URLs
+			c = '+'
+		case c == '_':
+			c = '/'
 		}
 		four[n] = c
 		n++
 	}
-	n, err := base64.StdEncoding.Decode(d.quantum[:], four[:])
+	d.decode(four[:])
+}
+
+// decode sets rest to what a quantum means, or err. It may be shorter than four characters, without padding.
+func (d *decoder) decode(quantum []byte) {
+	encoding := base64.StdEncoding
+	if len(quantum) < 4 {
+		encoding = base64.RawStdEncoding
+	}
+	n, err := encoding.Decode(d.quantum[:], quantum)
 	if err != nil {
 		d.err = errBase64
 		return
@@ -145,7 +170,7 @@ func (d *decoder) next() {
 }
 
 // decodeQuanta decodes src up to a character outside the alphabet, eight at a time. encoding/base64 would take 0.7 ns
-// more for each character, a tenth of the whole time for an image (BenchmarkImageInJSON), and would have to be told where
+// more for each character, a tenth of the whole time for an image (BenchmarkImageInJSON), and would need to know where
 // a string ends. dst needs two bytes more than the six that each step fills: eight are written at once.
 func decodeQuanta(dst, src []byte) (written, read int) {
 	for len(dst)-written >= 8 && len(src)-read >= 8 {
@@ -174,6 +199,7 @@ var sextets = func() (places [4][256]uint32) {
 		for value, c := range []byte(alphabet) {
 			places[place][c] = uint32(value) << (18 - 6*place)
 		}
+		places[place]['-'], places[place]['_'] = places[place]['+'], places[place]['/']
 	}
 	return places
 }()

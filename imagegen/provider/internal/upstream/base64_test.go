@@ -24,13 +24,20 @@ func TestBase64(t *testing.T) {
 		"Zm94\nZXM=\r\n":                     "foxes",
 		"data:image/png;base64,Zm94":         "fox",
 		"data:application/x;a=b;base64,eA==": "x",
+		" \n Zm94 ":                          "fox",
+		"\tData:image/png;base64, Zm94":      "fox",
+		"Zm9":                                "fo", // without padding
+		"Zm94ZX":                             "foxe",
+		"-_-_-_-_-_-_-w":                     "\xfb\xff\xbf\xfb\xff\xbf\xfb\xff\xbf\xfb", // for URLs
+		"-_+/":                               "\xfb\xff\xbf",
 	} {
 		is := is.New(t)
 		got, err := io.ReadAll(upstream.Base64(iotest.OneByteReader(strings.NewReader(text))))
 		is.NoErr(err)
 		is.Equal(string(got), want)
 	}
-	for _, text := range []string{"Zm9", "Zm9!", "data:image/png;base64", "data:" + strings.Repeat("x", 300) + ",Zm94"} {
+	for _, text := range []string{"Z", "Zm94Z", "Zm9!", "Zm9=A", "Zm94ZX=", "data:image/png;base64", "data:" +
+		strings.Repeat("x", 300) + ",Zm94"} {
 		_, err := io.ReadAll(upstream.Base64(strings.NewReader(text)))
 		is.New(t).True(err != nil)
 	}
@@ -72,12 +79,17 @@ func FuzzBase64(f *testing.F) {
 	for n := range 30 {
 		f.Add(base64.StdEncoding.EncodeToString(random[:n]))
 	}
-	for _, text := range []string{base64.StdEncoding.EncodeToString(random), "AA==AA==", "AA==AAAAAAAAAAAA", "AA==\n\n", "AA=\r\n=", "A=AA",
-		"AAAAAAAA=", "AAAA\nAAAAAAAAAAAAA\nAAA", "AAAAAAAAAAAAAAA\"", "AAAAAAA\\", "AAAA-AAA_AAAAAAA", "\x00", "é"} {
+	for _, text := range []string{base64.StdEncoding.EncodeToString(random), "AA==AA==", "AA==AAAAAAAAAAAA", "AA==\n\n",
+		"AA=\r\n=", "A=AA", "AAAAAAAA=", "AAAA\nAAAAAAAAAAAAA\nAAA", "AAAAAAAAAAAAAAA\"", "AAAAAAA\\",
+		"AAAA-AAA_AAAAAAA", "\x00", "é"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		want, wrong := base64.StdEncoding.DecodeString(text)
+		encoding := base64.StdEncoding
+		if !strings.Contains(text, "=") {
+			encoding = base64.RawStdEncoding
+		}
+		want, wrong := encoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(text))
 		if !utf8.ValidString(text) || strings.HasPrefix(text, "data:") {
 			return
 		}
@@ -104,11 +116,12 @@ func TestBase64DoesNotWait(t *testing.T) {
 
 func TestBegin(t *testing.T) {
 	is := is.New(t)
-	for s, err := range upstream.StringsAndFlags(strings.NewReader(`{"a":"","b":"\u0068ttps:\/\/fox","c":true,"d":"broken`)) {
+	for s, err := range upstream.Values(
+		strings.NewReader(`{"a":"","b":"\u0068ttps:\/\/fox","c":true,"d":"broken`)) {
 		if err != nil {
 			break
 		}
-		begin := s.Begin(len("https:"))
+		begin := s.Beginning(len("https:"))
 		text, err := s.Text()
 		is.Equal(err != nil, s.Path == "d")
 		is.True(strings.HasPrefix(text, begin))

@@ -14,7 +14,7 @@ import (
 
 // Body is a request's body: bytes, and reference images that are opened one after the other while it is sent. Its
 // length is sent beforehand, so that the upstream notices when it breaks off. Form and Document make one; a nil *Body
-// is no body. A Body can be sent once.
+// is an empty body. A Body can be sent once.
 type Body struct {
 	contentType string
 	size        int64 // the sum of the parts'
@@ -27,18 +27,20 @@ type part struct {
 	open func(context.Context) (io.ReadCloser, error)
 }
 
-func (b *Body) add(size int64, open func(context.Context) (io.ReadCloser, error)) {
+func (b *Body) addPart(size int64, open func(context.Context) (io.ReadCloser, error)) {
 	b.size += size
 	b.parts = append(b.parts, part{size, open})
 }
 
 func (b *Body) addBytes(raw []byte) {
-	b.add(int64(len(raw)), func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil })
+	b.addPart(int64(len(raw)), func(context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(raw)), nil
+	})
 }
 
 // addBase64 adds a reference in base64, whose length follows from the reference's size.
 func (b *Body) addBase64(r imagegen.ProviderReference) {
-	b.add(int64(base64.StdEncoding.EncodedLen(int(r.Size))), func(ctx context.Context) (io.ReadCloser, error) {
+	b.addPart(int64(base64.StdEncoding.EncodedLen(int(r.Size))), func(ctx context.Context) (io.ReadCloser, error) {
 		f, err := r.Open(ctx)
 		if err != nil {
 			return nil, err

@@ -87,12 +87,14 @@ func TestDocument(t *testing.T) {
 			}
 		}, nil)
 		var d upstream.Document
-		body, err := d.Body(map[string]string{"prompt": `<a> "b"`, "image": d.DataURL(reference(a)), "mask": d.Base64(reference(b))})
+		body, err := d.Body(map[string]string{"prompt": `<a> "b"`, "image": d.DataURL(reference(a)),
+			"mask": d.Base64(reference(b))})
 		is.NoErr(err)
 		response, err := c.Do(t.Context(), http.MethodPost, "/x", body)
 		is.NoErr(err)
 		is.NoErr(response.Body.Close())
-		want := map[string]string{"prompt": `<a> "b"`, "image": "data:image/png;base64," + base64.StdEncoding.EncodeToString(a.bytes),
+		want := map[string]string{"prompt": `<a> "b"`, "image": "data:image/png;base64," +
+			base64.StdEncoding.EncodeToString(a.bytes),
 			"mask": base64.StdEncoding.EncodeToString(b.bytes)}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)

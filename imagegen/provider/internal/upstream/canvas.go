@@ -18,7 +18,8 @@ type Canvas struct {
 // Capabilities allows all sizes in steps with edges of up to 3840 pixels, up to 8,294,400
 // pixels in all (3840×2160), and a shape of up to 4:1.
 func (c Canvas) Capabilities() imagegen.Capabilities {
-	return imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: c.Step, MaxEdge: 3840, MaxPixels: 3840 * 2160, MaxAspect: 4}}
+	return imagegen.Capabilities{SizeRules: imagegen.SizeRules{Step: c.Step, MaxEdge: 3840, MaxPixels: 3840 * 2160,
+		MaxAspect: 4}}
 }
 
 // Size returns the size to draw: for an explicit size that size or a slightly larger one, otherwise the usual size of

@@ -13,7 +13,8 @@ import (
 func explicit(is *is.I, size string) imagegen.ProviderRequest {
 	z, err := imagegen.ParseSize(size)
 	is.NoErr(err)
-	return imagegen.ProviderRequest{Size: z, Ratio: imagegen.NearestRatio(z, imagegen.Ratios()), Tier: imagegen.TierOf(z.Area())}
+	return imagegen.ProviderRequest{Size: z, Ratio: imagegen.NearestRatio(z, imagegen.Ratios()),
+		Tier: imagegen.TierOf(z.Area())}
 }
 
 func TestCanvas(t *testing.T) {
@@ -38,12 +39,14 @@ func TestCanvas(t *testing.T) {
 	}
 }
 
-// Whatever size is asked for, one is drawn that the engine can make it of, or it is refused.
+// For every size, one is drawn that the engine can make it of, or it is refused.
 func TestCanvasForAnySize(t *testing.T) {
 	is := is.New(t)
-	edges := []int{16, 17, 100, 209, 362, 431, 512, 627, 655, 724, 768, 1000, 1024, 1080, 1448, 1920, 2160, 2880, 2896, 3833, 3840, 3841, 6000, 8192}
+	edges := []int{16, 17, 100, 209, 362, 431, 512, 627, 655, 724, 768, 1000, 1024, 1080, 1448, 1920, 2160, 2880, 2896,
+		3833, 3840, 3841, 6000, 8192}
 	refused, drawn := 0, 0
-	for _, c := range []upstream.Canvas{{Step: 8, BestEdge: 512}, {Step: 8, BestEdge: 1024}, {Step: 16, BestEdge: 1024}} {
+	for _, c := range []upstream.Canvas{{Step: 8, BestEdge: 512}, {Step: 8, BestEdge: 1024},
+		{Step: 16, BestEdge: 1024}} {
 		for _, w := range edges {
 			for _, h := range edges {
 				if max(w, h) > 3*min(w, h) {
@@ -53,13 +56,13 @@ func TestCanvasForAnySize(t *testing.T) {
 				z, err := c.Size(r)
 				if err == nil {
 					drawn++
-					is.NoErr(c.Capabilities().Refuses(r))
+					is.NoErr(c.Capabilities().Check(r))
 					is.NoErr(r.Fits(z))
 					is.True(z.Width%c.Step == 0 && z.Height%c.Step == 0)
 					continue
 				}
 				refused++
-				is.True(c.Capabilities().Refuses(r) != nil) // before it is charged
+				is.True(c.Capabilities().Check(r) != nil) // before it is charged
 			}
 		}
 	}
@@ -77,7 +80,8 @@ func TestCanvasAuto(t *testing.T) {
 		{imagegen.ProviderRequest{Ratio: "auto", Tier: "1K"}, "1024x1024"},
 		{imagegen.ProviderRequest{Ratio: "auto", Tier: "2K", References: wide}, "2560x1440"},
 		{imagegen.ProviderRequest{Ratio: "2:3", Tier: "1K", References: wide}, "832x1248"},
-		{imagegen.ProviderRequest{Ratio: "auto", Tier: "1K", References: make([]imagegen.ProviderReference, 1)}, "1024x1024"}, // as Check sees them
+		{imagegen.ProviderRequest{Ratio: "auto", Tier: "1K", References: make([]imagegen.ProviderReference, 1)},
+			"1024x1024"}, // as Check sees them
 	} {
 		z, err := c.Size(r.ProviderRequest)
 		is.NoErr(err)

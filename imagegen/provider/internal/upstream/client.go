@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/guard"
 )
 
 const (
@@ -91,14 +93,16 @@ func New(o Options) (*Client, error) {
 		return nil, errors.New("the API key holds a line break or another character that no key has; was it read from a file with more in it?")
 	}
 	if !IsHeaderName(o.KeyHeader) {
-		return nil, fmt.Errorf("the option KeyHeader is %q, which is no name of a header", o.KeyHeader)
+		return nil, fmt.Errorf("the option KeyHeader is %q, which is not a name of a header", o.KeyHeader)
 	}
 	if strings.ContainsFunc(o.KeyPrefix, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return nil, errors.New("the option KeyPrefix holds a line break or another character that no header can have")
 	}
 	c := &Client{options: o, base: base}
-	transport := newTransport(o.Private)
-	c.api = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	transport := guard.Transport(o.Private)
+	c.api = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	c.images = &http.Client{Transport: transport, CheckRedirect: c.checkRedirect}
 	return c, nil
 }
@@ -145,10 +149,13 @@ func (c *Client) Do(ctx context.Context, method, path string, body *Body) (*http
 		return nil, err
 	}
 	var connected atomic.Bool // until then, nothing can have reached the upstream
-	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+	}})
 	request, err := http.NewRequestWithContext(traced, method, target.String(), nil)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the request could not be built", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the request could not be built",
+			Err: err}
 	}
 	if err := c.setHeader(ctx, request); err != nil {
 		return nil, err
@@ -205,12 +212,17 @@ func (c *Client) JSON(ctx context.Context, method, path string, in, out any) err
 			return err
 		}
 	}
+	return c.Read(ctx, method, path, body, func(answer io.Reader) error { return Decode(ctx, answer, out) })
+}
+
+// Read sends a request by Do and has read read the answer, whose body it closes. Its errors are those of both.
+func (c *Client) Read(ctx context.Context, method, path string, body *Body, read func(answer io.Reader) error) error {
 	response, err := c.Do(ctx, method, path, body)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
-	return Decode(ctx, response.Body, out)
+	return read(response.Body)
 }
 
 // Decode reads a JSON answer of up to 4 MiB into out. If out is nil, it reads the answer to its end and
@@ -218,7 +230,9 @@ func (c *Client) JSON(ctx context.Context, method, path string, in, out any) err
 func Decode(ctx context.Context, r io.Reader, out any) error {
 	raw, err := io.ReadAll(&limited{r: r, left: maxDocument})
 	if err == nil && out != nil {
-		err = json.Unmarshal(raw, out)
+		if err = json.Unmarshal(bytes.TrimPrefix(raw, []byte(byteOrderMark)), out); err != nil {
+			err = quoting(r, err)
+		}
 	}
 	if err != nil {
 		return Broken(ctx, err)
@@ -237,16 +251,31 @@ func (c *Client) resolve(path string) (*url.URL, error) {
 	}
 	u, err := url.Parse(path)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream names an address that is no URL"}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "the upstream names an address that is not a URL"}
 	}
 	if err := checkScheme(u, c.options.Private); err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream names an address that cannot be used", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+			Message: "the upstream names an address that cannot be used", Err: err}
 	}
 	if hostPort(u) != hostPort(c.base) && !matches(u, c.options.KeyHosts) {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnknown,
 			Message: fmt.Sprintf("the upstream names host %q, which is not one that gets the API key", u.Host)}
 	}
 	return u, nil
+}
+
+// Absolute returns an address that an upstream named, as its answers mean it: one that begins with a slash is on the
+// base URL's host. Any other is returned as it is.
+func (c *Client) Absolute(address string) string {
+	if !strings.HasPrefix(address, "/") {
+		return address
+	}
+	u, err := c.base.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.String()
 }
 
 // OnHost reports whether a base URL is on that host. Adapters ask because some promises hold for the official upstream
@@ -276,7 +305,8 @@ func matches(u *url.URL, patterns []string) bool {
 			p = net.JoinHostPort(strings.Trim(p, "[]"), defaultPort(u))
 		}
 		p = strings.ToLower(p)
-		if suffix, wild := strings.CutPrefix(p, "*"); p == at || wild && len(at) > len(suffix) && strings.HasSuffix(at, suffix) {
+		if suffix, wild := strings.CutPrefix(p, "*"); p == at || wild && len(at) > len(suffix) &&
+			strings.HasSuffix(at, suffix) {
 			return true
 		}
 	}
@@ -287,8 +317,18 @@ func matches(u *url.URL, patterns []string) bool {
 // open: an upstream may answer before it has received everything.
 type answer struct {
 	io.Reader
-	body io.Closer
-	sent *sending
+	body  io.Closer
+	sent  *sending
+	begun []byte // what has been read first, for messages
+}
+
+// Read implements io.Reader.
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if room := maxQuoted - len(a.begun); room > 0 {
+		a.begun = append(a.begun, p[:min(n, room)]...)
+	}
+	return n, err
 }
 
 func (a *answer) Close() error {

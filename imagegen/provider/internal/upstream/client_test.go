@@ -94,7 +94,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	is.Equal(opened, calls)
 }
 
-// Where nobody listens nothing has begun.
+// A call to a port on which nothing listens has begun nothing.
 func TestUpstreamThatIsNotThere(t *testing.T) {
 	err := of(t, "http://127.0.0.1:1").JSON(t.Context(), http.MethodPost, "/x", 1, nil)
 	is.New(t).Equal(classOf(err), imagegen.ClassUnavailable)
@@ -111,7 +111,8 @@ func TestKeyStaysAtHome(t *testing.T) {
 		http.Redirect(w, r, stranger.URL, http.StatusTemporaryRedirect)
 	}, nil)
 	is.True(redirecting.JSON(t.Context(), http.MethodPost, "/x", 1, nil) != nil)
-	for _, address := range []string{stranger.URL + "/poll", "https://evil.example/poll", "file:///etc/passwd", "https://api.example.com@evil.example/"} {
+	for _, address := range []string{stranger.URL + "/poll", "https://evil.example/poll", "file:///etc/passwd",
+		"https://api.example.com@evil.example/"} {
 		err := redirecting.JSON(t.Context(), http.MethodGet, address, nil, nil)
 		is.Equal(classOf(err), imagegen.ClassUnknown)
 	}
@@ -194,7 +195,7 @@ func TestContextEndsARequest(t *testing.T) {
 	is.True(errors.Is(c.JSON(ctx, http.MethodGet, "/x", nil, nil), late))
 }
 
-// An answer of a status and nothing else is told of in a whole sentence.
+// The error of an answer without a body is a whole sentence.
 func TestStatusAlone(t *testing.T) {
 	is.New(t).Equal((&upstream.StatusError{Status: 401}).Error(), "the upstream answered 401 and said nothing")
 }
@@ -213,7 +214,8 @@ func TestRetryAfter(t *testing.T) {
 
 func TestExcerpt(t *testing.T) {
 	is := is.New(t)
-	is.Equal(upstream.Excerpt([]byte("<html>\n\t<b>Bad\x00\x1b[31m gateway\xff</b>")), "<html> <b>Bad [31m gateway </b>")
+	is.Equal(upstream.Excerpt([]byte("<html>\n\t<b>Bad\x00\x1b[31m gateway\xff</b>")),
+		"<html> <b>Bad [31m gateway </b>")
 	is.Equal(len([]rune(upstream.Excerpt([]byte(strings.Repeat("ä ", 1000))))), 301)
 }
 

@@ -5,9 +5,10 @@
 //   - [Body], made by [Document] or [Form], streams reference images from disk into a request.
 //   - [Strings], [Base64], [Named] and [Hold] read images out of an answer while it arrives.
 //   - [Failure], [StatusError] and [Broken] turn what went wrong into an imagegen.ProviderError with a class.
+//   - [Micros], [Tokens] and [Report] report what an upstream says that its work has used.
 //   - [FanIn] runs several calls for one request; [Canvas] chooses sizes; [WhiteMask] converts masks.
 //
-// Nothing here retries a request, reads the environment, or knows a particular upstream. Reference images and made images
-// are never held in memory as a whole, with two exceptions: Hold keeps up to 4 MiB, and a mask is decoded to be
+// Nothing here retries a request, reads the environment, or knows a particular upstream. Reference images and made
+// images are never held in memory as a whole, with two exceptions: Hold keeps up to 4 MiB, and a mask is decoded to be
 // converted, one at a time.
 package upstream

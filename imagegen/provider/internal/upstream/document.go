@@ -41,13 +41,14 @@ func (d *Document) DataURL(r imagegen.ProviderReference) string {
 }
 
 // Body encodes v, which contains the placeholders, without escaping HTML. It fails only if v cannot be encoded, with
-// an error of ClassInvalid. If v does not contain a placeholder, that reference is not sent, which is no error.
+// an error of ClassInvalid. If v does not contain a placeholder, that reference is not sent, and there is no error.
 func (d *Document) Body(v any) (*Body, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "the request could not be encoded", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "the request could not be encoded",
+			Err: err}
 	}
 	b := &Body{contentType: "application/json"}
 	if d.mark == "" {

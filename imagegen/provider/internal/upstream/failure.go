@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/internal/guard"
 )
 
 const (
@@ -47,7 +48,8 @@ func (f Failure) Error() *imagegen.ProviderError {
 	case http.StatusPaymentRequired:
 		e.Class, e.Message = imagegen.ClassUnusable, "the upstream asks for payment"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
-		e.Class, e.Message = imagegen.ClassUnusable, "the upstream does not know the model or the address; was the model retired?"
+		e.Class, e.Message = imagegen.ClassUnusable,
+			"the upstream does not know the model or the address; was the model retired?"
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity:
 		e.Class = imagegen.ClassInvalid
@@ -112,15 +114,19 @@ func (c *Client) broken(ctx context.Context, err error, sent *sending, connected
 	}
 	if unread := sent.failure(); unread != nil {
 		// The upstream has received less than the announced length, so it cannot have begun.
-		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be read", Err: unread}
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "a reference image could not be read",
+			Err: unread}
 	}
-	if _, forbidden := errors.AsType[*addressError](err); forbidden {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's address is not permitted", Err: err}
+	if _, forbidden := errors.AsType[*guard.AddressError](err); forbidden {
+		return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's address is not permitted",
+			Err: err}
 	}
 	if !connected {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the upstream could not be reached", Err: err}
+		return &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the upstream could not be reached",
+			Err: err}
 	}
-	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream was lost before it answered", Err: err}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream was lost before it answered",
+		Err: err}
 }
 
 // Broken returns the error for an answer that could not be read to its end, or was not
@@ -130,7 +136,33 @@ func Broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read", Err: err}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream's answer could not be read",
+		Err: err}
+}
+
+// maxQuoted is how many bytes of an answer are kept for messages: enough for an Excerpt.
+const maxQuoted = 4 * maxExcerpt
+
+// quoting adds to an error what an answer began with, if body is that of an answer and has been read.
+func quoting(body io.Reader, err error) error {
+	a, ok := body.(*answer)
+	if !ok || err == nil || len(a.begun) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; the upstream answered: %s", err, Excerpt(a.begun))
+}
+
+// Imageless returns the error for an answer 2xx that has no image, with an excerpt of it. It is of ClassUnknown, since
+// the upstream may have done the work. why says what is missing; body is the answer's, which has been read.
+func Imageless(body io.Reader, why string) *imagegen.ProviderError {
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: "the upstream answered without an image",
+		Err: quoting(body, errors.New(why))}
+}
+
+// Because returns an error without a cause with an excerpt of the answer for its cause.
+func Because(body io.Reader, e imagegen.ProviderError) *imagegen.ProviderError {
+	e.Err = quoting(body, errors.New("it gives no reason"))
+	return &e
 }
 
 // RetryAfter returns the time to wait from the header Retry-After, in seconds or as an HTTP date (RFC 9110, section

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -17,15 +18,18 @@ type Images = iter.Seq2[imagegen.ProviderImage, error]
 // Yield hands over an image, and returns false if no more are wanted.
 type Yield = func(image io.Reader) bool
 
-// Sequence returns the images that work yields, and then its error. work must return nil if no more images are wanted.
-// If ctx has ended before, its cause is all that comes.
+// Sequence returns the images that work yields, and then its error, unless no more images are wanted. If ctx has ended
+// before, its cause is all that comes.
 func Sequence(ctx context.Context, work func(Yield) error) Images {
 	return func(yield func(imagegen.ProviderImage, error) bool) {
-		err := context.Cause(ctx)
+		err, wanted := context.Cause(ctx), true
 		if err == nil {
-			err = work(func(image io.Reader) bool { return yield(imagegen.ProviderImage{Body: image}, nil) })
+			err = work(func(image io.Reader) bool {
+				wanted = yield(imagegen.ProviderImage{Body: image}, nil)
+				return wanted
+			})
 		}
-		if err != nil {
+		if err != nil && wanted {
 			yield(imagegen.ProviderImage{}, err)
 		}
 	}
@@ -38,20 +42,27 @@ type Call = func(ctx context.Context, i int, part imagegen.ProviderRequest, yiel
 // them, one at a time, as they come. A call that fails does not end the others. It returns nil if no more images are
 // wanted, else of several errors the one after which a retry is least safe, or the context's cause if an image comes
 // after the context has ended. Every call has returned when FanIn returns; each gets a context that is cancelled if no
-// more images are wanted. A panic in a call becomes its error. A single call runs on the caller's goroutine and with
-// the caller's context, and a panic in it is not recovered.
+// more images are wanted, or two seconds later if all have come: calls may then still read what was used. A panic in a
+// call becomes its error. A single call runs on the caller's goroutine and with the caller's context, and a panic in it
+// is not recovered.
 func FanIn(ctx context.Context, r imagegen.ProviderRequest, most int, yield Yield, call Call) error {
 	if r.N <= most {
 		return call(ctx, 0, r, yield)
 	}
 	within, cancel := context.WithCancel(ctx)
 	g := fanIn{events: make(chan event), done: make(chan struct{})}
-	defer g.calls.Wait()
-	defer close(g.done)
-	defer cancel()
+	defer func() {
+		if g.images < r.N {
+			cancel()
+		}
+		close(g.done)
+		defer time.AfterFunc(lastWords, cancel).Stop()
+		g.calls.Wait()
+		cancel()
+	}()
 	n := (r.N + most - 1) / most
 	for i := range n {
-		part := r.Part(i*most, min(most, r.N-i*most))
+		part := r.Batch(i*most, min(most, r.N-i*most))
 		g.calls.Go(func() { g.run(func() error { return call(within, i, part, g.send) }) })
 	}
 	return g.collect(ctx, n, yield)
@@ -62,6 +73,7 @@ type fanIn struct {
 	calls  sync.WaitGroup
 	events chan event
 	done   chan struct{} // closed when nobody takes events any more
+	images int           // that were yielded
 }
 
 // event is either an image of a call, which waits until the image has been read, or the end of the call.
@@ -83,6 +95,7 @@ func (g *fanIn) collect(ctx context.Context, running int, yield Yield) (worst er
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		g.images++
 		if !yield(e.image) {
 			return nil
 		}

@@ -18,7 +18,8 @@ import (
 )
 
 // fanIn makes n calls for an image each.
-func fanIn(ctx context.Context, n int, call func(ctx context.Context, i int, yield upstream.Yield) error) upstream.Images {
+func fanIn(ctx context.Context, n int,
+	call func(ctx context.Context, i int, yield upstream.Yield) error) upstream.Images {
 	return upstream.Sequence(ctx, func(yield upstream.Yield) error {
 		return upstream.FanIn(ctx, imagegen.ProviderRequest{N: n}, 1, yield,
 			func(ctx context.Context, i int, _ imagegen.ProviderRequest, yield upstream.Yield) error {
@@ -84,9 +85,10 @@ func TestGatherKeepsImagesAndTheWorstError(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			is := is.New(t)
-			got, err := drain(fanIn(t.Context(), len(c.errs), func(ctx context.Context, i int, yield upstream.Yield) error {
-				return makes(ctx, yield, fmt.Sprint(i), time.Duration(i)*time.Second, c.errs[i])
-			}))
+			got, err := drain(fanIn(t.Context(), len(c.errs),
+				func(ctx context.Context, i int, yield upstream.Yield) error {
+					return makes(ctx, yield, fmt.Sprint(i), time.Duration(i)*time.Second, c.errs[i])
+				}))
 			is.Equal(len(got), len(c.errs)) // no error costs an image
 			is.Equal(err, c.want)
 		})

@@ -22,17 +22,18 @@ const (
 // not sent. The address must be an https URL (http too if the upstream is private), on a host
 // that Options.ImageHosts permits, which has a public IP address (or a private one, likewise).
 // The same holds for each of up to 3 redirects. The answer must be 200, of a type image/* or
-// octet-stream, or of none; reading more than 256 MiB of it is an error. A data: URL is decoded.
+// octet-stream, or of none; reading more than 256 MiB of it is an error. A data: URL is decoded, and an address that
+// begins with a slash is made absolute.
 //
 // An error is of ClassUnknown, since the image was made, or it is the context's cause. None repeats the whole
-// address: who knows it may be able to fetch the image.
+// address: anybody who knows it may be able to fetch the image.
 func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, error) {
 	if strings.HasPrefix(address, "data:") {
 		return io.NopCloser(Base64(strings.NewReader(address))), nil
 	}
-	u, err := url.Parse(address)
+	u, err := url.Parse(c.Absolute(address))
 	if err != nil {
-		return nil, unfetched("", errors.New("it is no URL"))
+		return nil, unfetched("", errors.New("it is not a URL"))
 	}
 	if err := c.checkImageURL(u); err != nil {
 		return nil, unfetched(u.Host, err)
@@ -62,7 +63,8 @@ func (c *Client) Fetch(ctx context.Context, address string) (io.ReadCloser, erro
 
 // unfetched is the error of Fetch. Of the address it shows the host alone.
 func unfetched(host string, err error) error {
-	return &imagegen.ProviderError{Class: imagegen.ClassUnknown, Message: fmt.Sprintf("the image at host %q could not be fetched", host), Err: err}
+	return &imagegen.ProviderError{Class: imagegen.ClassUnknown,
+		Message: fmt.Sprintf("the image at host %q could not be fetched", host), Err: err}
 }
 
 // checkImageURL checks an address before anything is sent to it. Which IP addresses its host
@@ -94,7 +96,7 @@ func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	}
-	r.Header.Del("Referer") // who knows the address before may be able to fetch the image
+	r.Header.Del("Referer") // anybody who knows the address before may be able to fetch the image
 	return c.checkImageURL(r.URL)
 }
 

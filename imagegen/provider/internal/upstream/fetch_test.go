@@ -1,6 +1,7 @@
 package upstream_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/matryer/is"
@@ -71,7 +73,7 @@ func TestFetchRefuses(t *testing.T) {
 		"a huge image":                       s.URL + "/huge",
 		"no host":                            "http:///a.png",
 		"no URL":                             "http://[::1/secret",
-		"a relative address":                 "/secret.png",
+		"a relative address":                 "images/secret.png",
 		"a password":                         strings.Replace(s.URL, "://", "://user:secret@", 1),
 		"nobody there":                       "http://127.0.0.1:1/secret",
 	} {
@@ -86,8 +88,8 @@ func TestFetchRefuses(t *testing.T) {
 	}
 }
 
-// Nobody goes on to send what was refused.
-func TestFetchLetsGoOfWhatItRefuses(t *testing.T) {
+// Fetch closes the connection of an answer that it refuses.
+func TestFetchClosesRefusedAnswers(t *testing.T) {
 	is := is.New(t)
 	gone := make(chan struct{})
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,7 +117,7 @@ func TestFetchForAPublicUpstream(t *testing.T) {
 	c, err := upstream.New(upstream.Options{BaseURL: "https://api.example.com", Key: "secret-key"})
 	is.NoErr(err)
 	_, err = c.Fetch(t.Context(), s.URL)
-	is.True(err != nil && strings.Contains(err.Error(), "no public address"))
+	is.True(err != nil && strings.Contains(err.Error(), "not a public address"))
 	_, err = c.Fetch(t.Context(), strings.Replace(s.URL, "https", "http", 1))
 	is.True(err != nil && strings.Contains(err.Error(), "use https"))
 }
@@ -185,4 +187,25 @@ func TestImageHosts(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(c.CheckImageURL(u) == nil, want) // address
 	}
+}
+
+// An image that its address has only after some seconds is not lost: it was paid for.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is := is.New(t)
+		began := time.Now()
+		late := func(context.Context, string) (io.ReadCloser, error) {
+			if time.Since(began) < 3*time.Second {
+				return nil, errors.New("the answer was 404")
+			}
+			return io.NopCloser(strings.NewReader("fox")), nil
+		}
+		_, err := upstream.Patient(late)(t.Context(), "")
+		is.NoErr(err)
+		_, err = upstream.Patient(func(context.Context, string) (io.ReadCloser, error) {
+			return nil, errors.New("gone")
+		})(t.Context(), "")
+		is.True(err != nil)
+		is.Equal(time.Since(began), 8*time.Second) // five of them for the one that never comes
+	})
 }

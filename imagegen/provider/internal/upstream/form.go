@@ -21,33 +21,34 @@ type Form struct {
 
 // Field adds a text field.
 func (f *Form) Field(name, value string) {
-	f.begin()
+	f.beginPart()
 	must(f.writer.WriteField(name, value))
 }
 
 // File adds a reference image as the field name. Its file name is made up, with the suffix of its type.
 func (f *Form) File(name string, r imagegen.ProviderReference) {
-	f.begin()
+	f.beginPart()
 	header := textproto.MIMEHeader{}
 	header.Set("Content-Disposition", mime.FormatMediaType("form-data", map[string]string{
-		"name": name, "filename": fmt.Sprintf("reference-%d.%s", len(f.body.parts)/2+1, strings.TrimPrefix(r.MediaType, "image/"))}))
+		"name": name, "filename": fmt.Sprintf("reference-%d.%s", len(f.body.parts)/2+1, strings.TrimPrefix(r.MediaType,
+			"image/"))}))
 	header.Set("Content-Type", r.MediaType)
 	_, err := f.writer.CreatePart(header)
 	must(err)
 	f.flush()
-	f.body.add(r.Size, r.Open)
+	f.body.addPart(r.Size, r.Open)
 }
 
 // Body ends the form. No other method may be called after it.
 func (f *Form) Body() *Body {
-	f.begin()
+	f.beginPart()
 	must(f.writer.Close())
 	f.flush()
 	f.body.contentType = f.writer.FormDataContentType()
 	return &f.body
 }
 
-func (f *Form) begin() {
+func (f *Form) beginPart() {
 	if f.writer == nil {
 		f.writer = multipart.NewWriter(&f.text)
 	}

@@ -28,14 +28,16 @@ func WhiteMask(ctx context.Context, m *imagegen.ProviderReference) (*imagegen.Pr
 	}
 	f, err := m.Open(ctx)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the mask cannot be opened", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "the mask cannot be opened",
+			Err: err}
 	}
 	defer f.Close()
 	whitening.Lock()
 	defer whitening.Unlock()
 	mask, err := png.Decode(f)
 	if err != nil {
-		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "the mask cannot be decoded", Err: err}
+		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid, Message: "the mask cannot be decoded",
+			Err: err}
 	}
 	b := mask.Bounds()
 	white := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
@@ -50,7 +52,8 @@ func WhiteMask(ctx context.Context, m *imagegen.ProviderReference) (*imagegen.Pr
 	if err := png.Encode(&out, white); err != nil {
 		return nil, err
 	}
-	return &imagegen.ProviderReference{Reference: bytesInMemory(out.Bytes()), MediaType: "image/png", Size: int64(out.Len()), Width: m.Width, Height: m.Height}, nil
+	return &imagegen.ProviderReference{Reference: bytesInMemory(out.Bytes()), MediaType: "image/png",
+		Size: int64(out.Len()), Width: m.Width, Height: m.Height}, nil
 }
 
 // bytesInMemory is a reference image in memory.

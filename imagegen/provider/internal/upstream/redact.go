@@ -55,7 +55,8 @@ func (c *Client) redact(s string) string {
 	return s
 }
 
-// redact puts the text of a hidden secret in the place of the secret, and of its beginning before cutOff.
+// redact puts the text of a hidden secret in the place of the secret, of any run of its characters that is long enough
+// to give it away, and of its beginning before cutOff.
 func redact(s string, secret imagegen.Secret) string {
 	key, stead := secret.Reveal(), secret.String()
 	if key == "" {
@@ -65,14 +66,37 @@ func redact(s string, secret imagegen.Secret) string {
 	if strings.Contains(s, `\`) {
 		s = escaped(key).ReplaceAllLiteralString(s, stead)
 	}
-	for n := len(key) - 1; n >= recognisable; n-- {
+	for n := min(len(key)-1, telling); n >= recognisable; n-- {
 		s = strings.ReplaceAll(s, key[:n]+cutOff, stead+cutOff)
 	}
-	return s
+	return withoutRuns(s, key, stead)
 }
 
-// escaped matches a key as it may stand in raw JSON, where encoders write some characters behind a backslash or by their
-// number: a slash, or what HTML gives a meaning to. Where JSON stands in a text of JSON, there are more backslashes.
+// telling is how many characters of a key give away a part of it, wherever in the key they stand.
+const telling = 8
+
+// withoutRuns replaces every run of a key's characters. An upstream may quote the end or the middle of a key.
+func withoutRuns(s, key, stead string) string {
+	var b strings.Builder
+	for kept := 0; ; {
+		end := kept
+		for end+telling <= len(s) && !strings.Contains(key, s[end:end+telling]) {
+			end++
+		}
+		if end+telling > len(s) {
+			b.WriteString(s[kept:])
+			return b.String()
+		}
+		b.WriteString(s[kept:end])
+		b.WriteString(stead)
+		for kept = end + telling; kept < len(s) && strings.Contains(key, s[end:kept+1]); kept++ {
+		}
+	}
+}
+
+// escaped matches a key as it may stand in raw JSON, where encoders write some characters behind a backslash or by
+// their number: a slash, or what HTML gives a meaning to. Where JSON stands in a text of JSON, there are more
+// backslashes.
 func escaped(key string) *regexp.Regexp {
 	var pattern strings.Builder
 	for _, c := range key {

@@ -25,18 +25,30 @@ func TestRedacted(t *testing.T) {
 	long := strings.Repeat("x", 290) + " " + key // the excerpt cuts it off
 	inner := &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: key, Err: errors.New(key)}
 	for name, err := range map[string]error{
-		"in the message":          &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "not with " + key},
-		"in the cause":            &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no", Err: cause},
-		"cut off":                 &imagegen.ProviderError{Class: imagegen.ClassRefused, Err: errors.New(upstream.Excerpt([]byte(long)))},
-		"cut off, and in quotes":  &imagegen.ProviderError{Class: imagegen.ClassRefused, Err: fmt.Errorf("the status is %q", upstream.Excerpt([]byte(long)))},
-		"below another":           fmt.Errorf("%s: %w", key, inner),
-		"beside another":          errors.Join(inner, errors.New("the job cannot be kept")),
-		"nothing to be concealed": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no", Err: errors.New("no")},
+		"in the message": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "not with " + key},
+		"in the cause":   &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no", Err: cause},
+		"cut off": &imagegen.ProviderError{Class: imagegen.ClassRefused,
+			Err: errors.New(upstream.Excerpt([]byte(long)))},
+		"cut off, and in quotes": &imagegen.ProviderError{Class: imagegen.ClassRefused,
+			Err: fmt.Errorf("the status is %q", upstream.Excerpt([]byte(long)))},
+		"below another":  fmt.Errorf("%s: %w", key, inner),
+		"beside another": errors.Join(inner, errors.New("the job cannot be kept")),
+		"half of it": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "not with " +
+			key[:9] + "***", Err: errors.New(key[:9])},
+		"its end": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "not with ***" +
+			key[10:], Err: errors.New(key[9:] + key[9:])},
+		"its middle": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "the key x" +
+			key[5:13] + "x is unknown"},
+		"nothing to be concealed": &imagegen.ProviderError{Class: imagegen.ClassRefused, Message: "no",
+			Err: errors.New("no")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
 			for _, got := range c.Redacted(t.Context(), func(upstream.Yield) error { return err }) {
 				is.True(!strings.Contains(got.Error(), key[:4]))
+				for i := range len(key) - 7 {
+					is.True(!strings.Contains(got.Error(), key[i:i+8]))
+				}
 				e, ok := errors.AsType[*imagegen.ProviderError](got)
 				is.True(ok)
 				is.Equal(e.Class, imagegen.ClassRefused)
@@ -50,7 +62,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// An answer that is no success is quoted as it came, and JSON has several ways to write a key.
+// An answer that is not a success is quoted as it came, and JSON has several ways to write a key.
 func TestRedactedInRawJSON(t *testing.T) {
 	const key = "K/y+0123456789=="
 	for name, body := range map[string]string{

@@ -49,13 +49,15 @@ func TestStrings(t *testing.T) {
 		`[]`:              nil,
 		`{"a":{"b":"c"}}`: {{"a.b", nil, "c"}},
 		`{"data":[{"x":1.5e3,"b64":"AA"},null,{"y":[true,["z"]],"b64":"BB"}],"size":"auto"}`: {
-			{"data[].b64", []int{0}, "AA"}, {"data[].y[][]", []int{2, 1, 0}, "z"}, {"data[].b64", []int{2}, "BB"}, {"size", nil, "auto"}},
+			{"data[].b64", []int{0}, "AA"}, {"data[].y[][]", []int{2, 1, 0}, "z"}, {"data[].b64", []int{2}, "BB"},
+			{"size", nil, "auto"}},
 		`{"a":{"url":"u","tags":["x","y"],"b64":"b"}}`: {
 			{"a.url", nil, "u"}, {"a.tags[]", []int{0}, "x"}, {"a.tags[]", []int{1}, "y"}, {"a.b64", nil, "b"}},
-		`["\"\\\/\b\f\n\r\t"]`:                {{"[]", []int{0}, "\"\\/\b\f\n\r\t"}},
-		`["A\u002BB\u003d\u003D"]`:            {{"[]", []int{0}, "A+B=="}},
-		`["\ud83e\udd8a \ud83e x"]`:           {{"[]", []int{0}, "🦊 \ufffd x"}},
-		`["\ud83e\u00e9\ud83e\ud83e\udd8a"]`:  {{"[]", []int{0}, "\ufffdé\ufffd🦊"}}, // half a pair costs nothing that follows
+		`["\"\\\/\b\f\n\r\t"]`:      {{"[]", []int{0}, "\"\\/\b\f\n\r\t"}},
+		`["A\u002BB\u003d\u003D"]`:  {{"[]", []int{0}, "A+B=="}},
+		`["\ud83e\udd8a \ud83e x"]`: {{"[]", []int{0}, "🦊 \ufffd x"}},
+		// half a pair costs nothing that follows
+		`["\ud83e\u00e9\ud83e\ud83e\udd8a"]`:  {{"[]", []int{0}, "\ufffdé\ufffd🦊"}},
 		"{\n\t\"a\" : \"b\" ,\r\n \"c\":-1 }": {{"a", nil, "b"}},
 		`12`:                                  nil,
 	} {
@@ -79,8 +81,9 @@ func TestStrings(t *testing.T) {
 
 func TestStringsRefuses(t *testing.T) {
 	for _, document := range []string{
-		``, ` `, `{`, `[`, `{"a"`, `{"a":`, `{"a":"b`, `{"a":"b"`, `["a",`, `["a"`, `"\`, `"\u12`, `{"a":"b",}`, `{a:1}`, `<html>`,
-		`{"a":"b"} x`, `["a" "b"]`, `"\x"`, `"\u12g4"`, strings.Repeat("[", 100), `{"` + strings.Repeat("n", 2000) + `":"x"}`,
+		``, ` `, `{`, `[`, `{"a"`, `{"a":`, `{"a":"b`, `{"a":"b"`, `["a",`, `["a"`, `"\`, `"\u12`, `{"a":"b",}`,
+		`{a:1}`, `<html>`, `{"a":"b"} x`, `["a" "b"]`, `"\x"`, `"\u12g4"`, strings.Repeat("[", 100), `{"` +
+			strings.Repeat("n", 2000) + `":"x"}`,
 	} {
 		t.Run(document[:min(20, len(document))], func(t *testing.T) {
 			_, err := walk(strings.NewReader(document))
@@ -91,7 +94,8 @@ func TestStringsRefuses(t *testing.T) {
 
 // deep is a document whose values lie at a path of depth names, each of so many bytes.
 func deep(depth, name, values int) string {
-	return strings.Repeat(`{"`+strings.Repeat("n", name)+`":`, depth) + "{" + strings.Repeat(`"":"",`, values) + `"end":"x"` + "}" + strings.Repeat("}", depth)
+	return strings.Repeat(`{"`+strings.Repeat("n", name)+`":`, depth) + "{" + strings.Repeat(`"":"",`, values) +
+		`"end":"x"` + "}" + strings.Repeat("}", depth)
 }
 
 // A path is copied for each value below it: of a long one, a document of a few megabytes took minutes.
@@ -105,7 +109,7 @@ func TestStringsBoundsPaths(t *testing.T) {
 	is.True(strings.HasSuffix(all[3].Path, ".nnnnnnnnnnnnnnn.end") && len(all[3].Path) == 60*16+3)
 }
 
-// What was not read of one string does not spill into the next.
+// The unread rest of one string does not spill into the next.
 func TestStringsSkipsWhatIsNotRead(t *testing.T) {
 	is := is.New(t)
 	var paths []string
@@ -129,7 +133,8 @@ func TestStringsTellsOfABrokenReader(t *testing.T) {
 func TestStringsHoldsNothing(t *testing.T) {
 	is := is.New(t)
 	const length = 16 << 20
-	document := io.MultiReader(strings.NewReader(`{"data":[{"b64_json":"`), io.LimitReader(letters{}, length), strings.NewReader(`"}]}`))
+	document := io.MultiReader(strings.NewReader(`{"data":[{"b64_json":"`), io.LimitReader(letters{}, length),
+		strings.NewReader(`"}]}`))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for s, err := range upstream.Strings(document) {
@@ -170,7 +175,8 @@ func BenchmarkImageInJSON(b *testing.B) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, upstream.Base64(s), buffer); err != nil || int(n) != len(image) {
+					if n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, upstream.Base64(s),
+						buffer); err != nil || int(n) != len(image) {
 						b.Fatal(n, err)
 					}
 				}
@@ -185,7 +191,8 @@ func FuzzStrings(f *testing.F) {
 	f.Fuzz(func(t *testing.T, document string) {
 		got, err := walk(iotest.HalfReader(strings.NewReader(document)))
 		var v any
-		if json.Unmarshal([]byte(document), &v) != nil || !utf8.ValidString(document) || strings.Count(document, "[")+strings.Count(document, "{") > 60 || len(document) > 1000 {
+		if json.Unmarshal([]byte(document), &v) != nil || !utf8.ValidString(document) || strings.Count(document, "[")+
+			strings.Count(document, "{") > 60 || len(document) > 1000 {
 			return
 		}
 		if err != nil {
@@ -254,5 +261,14 @@ func repeats(document string) bool {
 			}
 		}
 		name = len(names) > 0 && names[len(names)-1] != nil
+	}
+}
+
+// A number or a name without an end is not held.
+func TestStringsBoundsNumbersAndNames(t *testing.T) {
+	is := is.New(t)
+	for _, begin := range []string{`{"a":1`, `{"1`} {
+		_, err := walk(io.MultiReader(strings.NewReader(begin), letters{}))
+		is.True(err != nil && strings.Contains(err.Error(), "of more than 65536 bytes"))
 	}
 }

@@ -8,7 +8,8 @@ import (
 
 // Serve starts an upstream and returns a provider for it. config is the provider's for an address; change, unless it is
 // nil, changes it.
-func Serve[C, P any](t testing.TB, upstream http.Handler, config func(address string) C, change func(*C), open func(C) (P, error)) P {
+func Serve[C, P any](t testing.TB, upstream http.Handler, config func(address string) C, change func(*C),
+	open func(C) (P, error)) P {
 	t.Helper()
 	s := httptest.NewServer(upstream)
 	t.Cleanup(s.Close)

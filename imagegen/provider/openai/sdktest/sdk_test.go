@@ -39,7 +39,8 @@ func TestGenerate(t *testing.T) {
 	is := is.New(t)
 	client, _ := connect(t, openaitest.Key)
 	answer, err := client.Images.Generate(t.Context(), openai.ImageGenerateParams{
-		Model: "gpt-image-2", Prompt: "a fox", N: openai.Int(2), Size: "1280x720", Quality: openai.ImageGenerateParamsQualityHigh})
+		Model: "gpt-image-2", Prompt: "a fox", N: openai.Int(2), Size: "1280x720",
+		Quality: openai.ImageGenerateParamsQualityHigh})
 	is.NoErr(err)
 	checkImages(is, answer, 2, 1280, 720)
 	is.Equal(string(answer.Size), "1280x720")
@@ -53,7 +54,8 @@ func TestEdit(t *testing.T) {
 		return openai.File(bytes.NewReader([]byte("\x89PNG\r\n\x1a\n and so on")), name, "image/png")
 	}
 	answer, err := client.Images.Edit(t.Context(), openai.ImageEditParams{
-		Model: "gpt-image-2", Prompt: "as a comic", Image: openai.ImageEditParamsImageUnion{OfFileArray: []io.Reader{file("a.png"), file("b.png")}}})
+		Model: "gpt-image-2", Prompt: "as a comic",
+		Image: openai.ImageEditParamsImageUnion{OfFileArray: []io.Reader{file("a.png"), file("b.png")}}})
 	is.NoErr(err)
 	checkImages(is, answer, 1, 1024, 1024)
 	files := upstream.Requests()[0].Files
@@ -68,9 +70,12 @@ func TestErrors(t *testing.T) {
 		status int
 		code   string
 	}{
-		"bad key":    {"sk-wrong", openai.ImageGenerateParams{Prompt: "a fox", Model: "gpt-image-2"}, 401, "invalid_api_key"},
-		"moderation": {openaitest.Key, openai.ImageGenerateParams{Prompt: openaitest.Forbidden, Model: "gpt-image-2"}, 400, "moderation_blocked"},
-		"size":       {openaitest.Key, openai.ImageGenerateParams{Prompt: "a fox", Model: "gpt-image-2", Size: "512x512"}, 400, "invalid_value"},
+		"bad key": {"sk-wrong", openai.ImageGenerateParams{Prompt: "a fox", Model: "gpt-image-2"}, 401,
+			"invalid_api_key"},
+		"moderation": {openaitest.Key, openai.ImageGenerateParams{Prompt: openaitest.Forbidden, Model: "gpt-image-2"},
+			400, "moderation_blocked"},
+		"size": {openaitest.Key, openai.ImageGenerateParams{Prompt: "a fox", Model: "gpt-image-2",
+			Size: "512x512"}, 400, "invalid_value"},
 		"format": {openaitest.Key, openai.ImageGenerateParams{Prompt: "a fox", Model: "gpt-image-2",
 			ResponseFormat: openai.ImageGenerateParamsResponseFormatURL}, 400, "invalid_value"},
 	} {

@@ -11,7 +11,8 @@ import (
 // readings. 0 also if it is not known.
 func asleep() time.Duration {
 	var with, without unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &with) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC, &without) != nil {
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &with) != nil || unix.ClockGettime(unix.CLOCK_MONOTONIC,
+		&without) != nil {
 		return 0
 	}
 	return max(0, time.Duration(with.Nano()-without.Nano())).Truncate(time.Second)

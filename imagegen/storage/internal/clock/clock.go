@@ -4,24 +4,21 @@
 // A Clock compares the wall clock with the time that passes by the system's monotonic clock. As long as the two
 // agree, its time is that of the wall clock; if that falls behind a little, its time runs at half the pace until they
 // meet. When they disagree by more, the clock is in doubt, and its time goes on from the last undoubted one by what
-// passes. Time during which the process was not running, or the machine slept, is no leap.
+// passes. Time during which the process was not running, or the machine slept, is not a leap.
 //
 // The clock writes nothing down. Its user, the ledger, stores a Mark now and then and with entries, and gives it to the
 // next process.
 package clock
 
 import (
-	"fmt"
 	"sync"
 	"time"
-
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 const (
 	// longestLeap is how far the wall clock may run ahead of the time that has passed.
 	longestLeap = time.Hour
-	// longestLag is how far it may be behind what was told or written.
+	// longestLag is how far it may be behind what was returned or written.
 	longestLag = 5 * time.Minute
 	// unnoticed is how far it may be behind before the judged time is slowed down for it.
 	unnoticed = time.Second
@@ -34,24 +31,28 @@ type Clock struct {
 	wall   func() time.Time
 	asleep func() time.Duration // how long the machine slept so far, which its monotonic clock leaves out
 
-	mu      sync.Mutex    // guards the fields below
-	last    time.Time     // the judged time when it was last read; zero: there is nothing to compare with
-	at      time.Time     // when that was, with a monotonic reading
-	slept   time.Duration // how long the machine had slept by then
-	told    time.Duration // how much of that Slept has returned
-	steady  time.Time     // the steady time when it was last read
-	written time.Time     // the latest time that was written down in this epoch
-	epoch   uint64
+	mu       sync.Mutex    // guards the fields below
+	last     time.Time     // the judged time when it was last read; zero: there is nothing to compare with
+	at       time.Time     // when that was, with a monotonic reading
+	slept    time.Duration // how long the machine had slept by then
+	reported time.Duration // how much of that Slept has returned
+	steady   time.Time     // the steady time when it was last read
+	written  time.Time     // the latest time that was written down in this epoch
+	epoch    uint64
+	since    time.Time // when the epoch began, by the corrected clock
 }
 
 // Reading is the time of one operation.
 type Reading struct {
-	Now    time.Time // by which things end: the wall clock's, or, in doubt, the last undoubted time and what has passed since
-	Wall   time.Time // as the wall clock has it
-	Steady time.Time // advances by the time that passes and by nothing else: for delays and leases; only within one process
+	// by which things end: the wall clock's, or, in doubt, the last undoubted time and what has passed since
+	Now  time.Time
+	Wall time.Time // as the wall clock has it
+	// advances by the time that passes and by nothing else: for delays and leases; only within one process
+	Steady time.Time
 	Doubt  bool
 	Leap   time.Duration // in doubt: how far the wall clock is ahead; below 0 it is behind
 	Epoch  uint64        // how often the clock was corrected
+	Since  time.Time     // when it was corrected last, by the corrected clock; zero: never, or not known
 }
 
 // New returns a clock that has nothing to compare the wall clock with.
@@ -66,7 +67,7 @@ func (c *Clock) Read() Reading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last.IsZero() {
-		c.begin(wall, c.asleep())
+		c.startAt(wall, c.asleep())
 	}
 	passed, slept := time.Since(c.at), c.slept
 	if off := wall.Sub(c.last.Add(passed)); off.Abs() > nap { // asking the system takes twice as long as all the rest
@@ -76,7 +77,7 @@ func (c *Clock) Read() Reading {
 	now, leap := c.judge(wall, passed)
 	c.steady = c.steady.Add(passed)
 	c.set(now, slept)
-	return Reading{Now: now, Wall: wall, Steady: c.steady, Doubt: leap != 0, Leap: leap, Epoch: c.epoch}
+	return Reading{Now: now, Wall: wall, Steady: c.steady, Doubt: leap != 0, Leap: leap, Epoch: c.epoch, Since: c.since}
 }
 
 // judge returns the judged time, and the leap that it does not believe; 0 if it believes the wall clock. passed is the
@@ -110,17 +111,17 @@ func (c *Clock) Confirm(epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.set(wall, slept)
-	c.written, c.epoch = wall, epoch
+	c.written, c.epoch, c.since = wall, epoch, wall
 }
 
-// Resume continues from what a former process wrote down, and returns the gap between then and now. The gap is no
+// Resume continues from what a former process wrote down, and returns the gap between then and now. The gap is not a
 // leap, so without a doubt time continues with the wall clock, but never before what was written. A doubt continues
 // with the same distance between the wall clock and the judged time. Call it before the first reading.
 func (c *Clock) Resume(m Mark) (gap time.Duration) {
 	wall, slept := c.readWall(), c.asleep()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.written, c.epoch = m.Written, m.Epoch
+	c.written, c.epoch, c.since = m.Written, m.Epoch, m.Since
 	from, now := m.At, wall.Add(-m.Skew) // a doubt outlasts the process
 	if !m.Doubt {
 		from = later(m.At, m.Written)
@@ -128,7 +129,7 @@ func (c *Clock) Resume(m Mark) (gap time.Duration) {
 	if from.IsZero() {
 		return 0
 	}
-	c.begin(later(from, now), slept)
+	c.startAt(later(from, now), slept)
 	return max(0, now.Sub(from))
 }
 
@@ -137,13 +138,13 @@ func (c *Clock) Slept() (d time.Duration) {
 	c.Read()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	d, c.told = c.slept-c.told, c.slept
+	d, c.reported = c.slept-c.reported, c.slept
 	return d
 }
 
-// begin sets the first judged time, from which the steady time starts too. The caller holds mu.
-func (c *Clock) begin(now time.Time, slept time.Duration) {
-	c.steady, c.told = now, slept
+// startAt sets the first judged time, from which the steady time starts too. The caller holds mu.
+func (c *Clock) startAt(now time.Time, slept time.Duration) {
+	c.steady, c.reported = now, slept
 	c.set(now, slept)
 }
 
@@ -160,57 +161,4 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// Mark is what is written down of a clock, so that a restart neither ends a doubt nor turns time
-// back.
-type Mark struct {
-	At    time.Time // the judged time
-	Doubt bool
-	Skew  time.Duration // in doubt: how far the wall clock was ahead of the judged time; else 0
-
-	Epoch   uint64    // how often the clock was corrected
-	Written time.Time // the latest time that was written down in this epoch
-}
-
-// Saw is the mark after a reading.
-func (m Mark) Saw(r Reading) Mark {
-	m.At, m.Doubt, m.Skew = r.Now, r.Doubt, 0
-	if r.Doubt {
-		m.Skew = r.Wall.Sub(r.Now)
-	}
-	return m
-}
-
-// Wrote is the mark after a time that was written down.
-func (m Mark) Wrote(at time.Time, epoch uint64) Mark {
-	if epoch != m.Epoch {
-		m.Epoch, m.Written = epoch, at
-	}
-	m.Written = later(m.Written, at)
-	return m
-}
-
-// Encode returns the mark as it is stored.
-func (m Mark) Encode() []byte {
-	return kv.Encode(&m, markForm)
-}
-
-func markForm(c *kv.Coder, m *Mark) {
-	kv.Moment(c, &m.At)
-	kv.Flag(c, &m.Doubt)
-	kv.Number(c, &m.Skew)
-	kv.Number(c, &m.Epoch)
-	kv.Moment(c, &m.Written)
-}
-
-// DecodeMark reads a stored mark; of nothing it is zero.
-func DecodeMark(b []byte) (m Mark, err error) {
-	if b == nil {
-		return m, nil
-	}
-	if err := kv.Decode(b, &m, markForm); err != nil {
-		return Mark{}, fmt.Errorf("clock: what was written down of it cannot be read: %w", err)
-	}
-	return m, nil
 }

@@ -64,7 +64,7 @@ func TestNothingToCompareWith(t *testing.T) {
 func TestLeapAhead(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		s.trusted()
-		time.Sleep(60 * time.Hour) // nobody asked, which is no leap
+		time.Sleep(60 * time.Hour) // without a reading, which is not a leap
 		s.trusted()
 		s.ahead = time.Hour
 		s.trusted()
@@ -93,20 +93,20 @@ func TestLeapBack(t *testing.T) {
 func TestClockThatIsSlowedDown(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		s.trusted()
-		told := s.Now()
+		before := s.Now()
 		s.ahead = -5 * time.Minute
-		s.is.Equal(s.Now(), told)
+		s.is.Equal(s.Now(), before)
 		time.Sleep(4 * time.Minute)
-		s.is.Equal(s.Now(), told.Add(2*time.Minute))
+		s.is.Equal(s.Now(), before.Add(2*time.Minute))
 		time.Sleep(4 * time.Minute)
-		s.is.Equal(s.Now(), told.Add(4*time.Minute))
+		s.is.Equal(s.Now(), before.Add(4*time.Minute))
 		time.Sleep(2 * time.Minute)
-		s.is.Equal(s.Now(), told.Add(5*time.Minute))
+		s.is.Equal(s.Now(), before.Add(5*time.Minute))
 		s.trusted()
 	})
 }
 
-// What was written in doubt shows that the clock was wrong, though it agrees with the time again.
+// A time that was written in doubt shows that the clock was wrong, though it agrees with the time again.
 func TestBehindWhatWasWritten(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		s.trusted()
@@ -156,7 +156,7 @@ func TestSleep(t *testing.T) {
 	})
 }
 
-// A process that was off is no leap, however long; a clock that is behind is in doubt.
+// A pause between two processes is not a leap, however long; a clock that is behind is in doubt.
 func TestRestart(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		mark := clock.Mark{}.Saw(s.Read())
@@ -206,7 +206,8 @@ func TestFirstStartOfAFastClock(t *testing.T) {
 
 func TestMark(t *testing.T) {
 	is := is.New(t)
-	for _, m := range []clock.Mark{{}, {At: time.Unix(1, 2).UTC()}, {At: time.Unix(3, 4).UTC(), Doubt: true, Skew: -time.Hour, Epoch: 2, Written: time.Unix(5, 6).UTC()}} {
+	for _, m := range []clock.Mark{{}, {At: time.Unix(1, 2).UTC()}, {At: time.Unix(3, 4).UTC(), Doubt: true,
+		Skew: -time.Hour, Epoch: 2, Written: time.Unix(5, 6).UTC()}} {
 		got, err := clock.DecodeMark(m.Encode())
 		is.NoErr(err)
 		is.Equal(got, m)
@@ -215,7 +216,7 @@ func TestMark(t *testing.T) {
 	is.True(err != nil)
 }
 
-// That the machine slept is told once.
+// Slept returns each sleep of the machine once.
 func TestSlept(t *testing.T) {
 	inBubble(t, func(s *stand) {
 		sleep := func(d time.Duration) { s.asleep, s.ahead = s.asleep+d, s.ahead+d }

@@ -100,8 +100,8 @@ func (c *Coder) length(n int) int {
 	return int(long)
 }
 
-// take reads n bytes. They belong to the stored value, so the caller copies what it keeps.
-func (c *Coder) take(n int) []byte {
+// takeBytes reads n bytes. They belong to the stored value, so the caller copies what it keeps.
+func (c *Coder) takeBytes(n int) []byte {
 	b := c.rest
 	if n == 0 || !c.passed(n) {
 		return nil
@@ -116,7 +116,7 @@ func Text[S ~string](c *Coder, s *S) {
 		c.written = append(c.written, *s...)
 		return
 	}
-	*s = S(c.take(n))
+	*s = S(c.takeBytes(n))
 }
 
 // Number codes an integer.
@@ -143,7 +143,7 @@ func Flag(c *Coder, b *bool) {
 // Fixed codes an array, without its length.
 func Fixed(c *Coder, b []byte) {
 	if c.reads {
-		copy(b, c.take(len(b)))
+		copy(b, c.takeBytes(len(b)))
 	} else {
 		c.written = append(c.written, b...)
 	}
@@ -153,7 +153,7 @@ func Fixed(c *Coder, b []byte) {
 func Bytes(c *Coder, b *[]byte) {
 	n := c.length(len(*b))
 	if c.reads {
-		*b = bytes.Clone(c.take(n))
+		*b = bytes.Clone(c.takeBytes(n))
 	} else {
 		c.written = append(c.written, *b...)
 	}

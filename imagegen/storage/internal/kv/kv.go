@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -91,6 +93,23 @@ func NotBegun(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
 	}
 	return nil
+}
+
+// Unwritten makes a definite error of one that a file's write returned before it took effect; nil
+// stays nil. A full disk, or quota, is an [imagegen.NotReadyError] of code "disk".
+func Unwritten(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case IsFull(err):
+		err = &imagegen.NotReadyError{Code: "disk", Err: err}
+	}
+	return fmt.Errorf("%w: %w", imagegen.ErrNotApplied, err)
+}
+
+// IsFull reports whether an error says that the disk, or the quota, is full.
+func IsFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // Key joins parts into a key that sorts part by part. Strings end with NUL, and so must not hold

@@ -36,8 +36,8 @@ func (a Account) dated(at time.Time, epoch uint64) time.Time {
 	return at
 }
 
-// add adds a lot, or a change of one. What went to a refund lot counts there.
-func (t *Totals) add(l imagegen.Lot) {
+// addLot adds a lot, or a change of one. What went to a refund lot counts there.
+func (t *Totals) addLot(l imagegen.Lot) {
 	t.Available += l.Remaining
 	t.Held += l.Held
 	t.Granted += l.Granted - l.Moved
@@ -49,10 +49,10 @@ func (t *Totals) add(l imagegen.Lot) {
 // post adds what an entry does to the lots.
 func (t *Totals) post(e Entry) {
 	for _, p := range e.Postings {
-		t.add(p.moves(e.Kind))
+		t.addLot(p.moves(e.Kind))
 	}
 	for _, l := range e.Lots {
-		t.add(e.makes(l).Lot)
+		t.addLot(e.makes(l).Lot)
 	}
 }
 
@@ -62,10 +62,11 @@ func (t Totals) balanced() bool {
 	return t.Granted == t.Available+t.Held+t.Spent+t.Expired+t.Revoked
 }
 
-// check returns an imagegen.Violation unless everything granted is somewhere. A total that ran over
+// checkSums returns an imagegen.Violation unless everything granted is somewhere. A total that ran over
 // would be negative.
-func (a Account) check() error {
-	if !sums(a.Granted, a.Available, a.Held, a.Spent, a.Expired, a.Revoked) || a.Available > imagegen.MaxCredits-a.Held {
+func (a Account) checkSums() error {
+	if !sums(a.Granted, a.Available, a.Held, a.Spent, a.Expired, a.Revoked) ||
+		a.Available > imagegen.MaxCredits-a.Held {
 		return broken("zero sum", a.User, "the account has %+v", a.Totals)
 	}
 	return nil
@@ -78,8 +79,8 @@ type openAccount struct {
 	seen []Lot // lots that were read since the last entry was written, which may change them
 }
 
-// open reads a user's account.
-func (b Books) open(u imagegen.UserID) *openAccount {
+// accountOf reads a user's account.
+func (b Books) accountOf(u imagegen.UserID) *openAccount {
 	return &openAccount{Books: b, Account: b.tx.Account(u)}
 }
 

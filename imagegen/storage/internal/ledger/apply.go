@@ -23,7 +23,7 @@ func (a *openAccount) post(e Entry) (Entry, error) {
 func (a *openAccount) record(e Entry) (Entry, error) {
 	mark := a.tx.Clock()
 	e = a.chain(e, mark.Epoch)
-	if err := e.check(); err != nil {
+	if err := e.checkPostings(); err != nil {
 		return e, err
 	}
 	c, err := apply(a, a.Account, e)
@@ -83,7 +83,7 @@ func apply(of lots, a Account, e Entry) (*Change, error) {
 		c.Lots = append(c.Lots, LotChange{To: e.makes(l)})
 	}
 	for _, l := range c.Lots {
-		if err := l.To.check(); err != nil {
+		if err := l.To.checkSum(); err != nil {
 			return c, err
 		}
 	}
@@ -104,7 +104,7 @@ func (c *Change) account() error {
 	}
 	a.User, a.Seq, a.Hash, a.Time, a.Epoch = e.User, e.Seq, e.Hash, e.Time, e.Epoch
 	a.post(e)
-	if err := a.check(); err != nil {
+	if err := a.checkSums(); err != nil {
 		return err
 	}
 	if a.Available != e.Balance {

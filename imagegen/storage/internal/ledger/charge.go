@@ -9,7 +9,7 @@ import (
 )
 
 // Charge is imagegen.Ledger's Charge within a transaction. k is the API key that asked, whose limits may refuse the
-// charge, see [imagegen.Key.Exceeds]; the zero Key has none. A refusal comes before any write.
+// charge, see [imagegen.Key.CheckLimits]; the zero Key has none. A refusal comes before any write.
 func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits), checkBill(c)); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 	case known:
 		return nil
 	}
-	a := b.open(c.User)
+	a := b.accountOf(c.User)
 	if err := a.allows(k, c.Credits); err != nil {
 		return err
 	}
@@ -54,7 +54,8 @@ func (a *openAccount) consume(credits imagegen.Credits) (postings []Posting, err
 			return postings, nil
 		}
 	}
-	return nil, fmt.Errorf("ledger: the lots of user %q hold %d credits less than its account; run an audit", a.User, missing)
+	return nil, fmt.Errorf("ledger: the lots of user %q hold %d credits less than its account; run an audit", a.User,
+		missing)
 }
 
 // Settle is imagegen.Ledger's Settle within a transaction. A refusal comes before any write.
@@ -75,7 +76,7 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 	c, known := b.tx.Charge(id)
 	switch {
 	case !known && used == 0:
-		_, err := b.open("").record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id}})
+		_, err := b.accountOf("").record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id}})
 		return err
 	case !known:
 		return imagegen.ErrNotFound
@@ -84,13 +85,14 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 	case c.Settled, used < 0, used > c.Credits:
 		return imagegen.ErrChargeConflict
 	}
-	a := b.open(c.User)
+	a := b.accountOf(c.User)
 	origin, err := a.origin(c)
 	if err != nil {
 		return err
 	}
 	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used,
-		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used), Cancelled: cancelled}, Charged: origin.Time}
+		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used), Cancelled: cancelled},
+		Charged: origin.Time}
 	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}
@@ -122,8 +124,8 @@ func (a *openAccount) refund(e *Entry, held []Posting) error {
 	return nil
 }
 
-// check returns an imagegen.Violation unless an open charge holds all that it took, and a settled one nothing.
-func (c Charge) check(id imagegen.ChargeID) error {
+// checkID returns an imagegen.Violation unless an open charge holds all that it took, and a settled one nothing.
+func (c Charge) checkID(id imagegen.ChargeID) error {
 	var held, open imagegen.Credits
 	for _, p := range c.Postings {
 		held += p.Took

@@ -14,14 +14,14 @@ import (
 // Counts is how much Check went over.
 type Counts struct{ Entries, Accounts, Lots, Charges int }
 
-// Check goes over a whole ledger and reports every broken invariant. For each user it checks the journal's chain,
+// Audit goes over a whole ledger and reports every broken invariant. For each user it checks the journal's chain,
 // the postings of each entry, the sum of each lot and of the account, and that replaying the journal gives the
 // rows that exist. Then it checks that each charge and each reference belongs to an entry. Its error means that
 // the check could not be carried out.
 //
 // A row that cannot be read is reported, and ends only the part of the check that needs it. Check keeps the lots,
 // the usage and the open charges of one user at a time in memory.
-func Check(ctx context.Context, rows Rows, report func(imagegen.Violation)) (Counts, error) {
+func Audit(ctx context.Context, rows Rows, report func(imagegen.Violation)) (Counts, error) {
 	c := &checker{ctx: ctx, rows: rows, report: report}
 	// The current epoch comes first: only entries of this epoch bear on what is stored of the clock.
 	c.spare("clock", "", func() { c.mark.Epoch = rows.Account("").Epoch })
@@ -94,7 +94,8 @@ func (c *checker) user(u imagegen.UserID) {
 		if err == nil {
 			err = c.entry(replayed, u, e)
 		} else {
-			err = broken("journal entry", Entry{Entry: imagegen.Entry{User: u, Seq: replayed.Account(u).Seq + 1}}.subject(), "%v", err)
+			err = broken("journal entry",
+				Entry{Entry: imagegen.Entry{User: u, Seq: replayed.Account(u).Seq + 1}}.subject(), "%v", err)
 		}
 		if err != nil {
 			c.found(err)
@@ -130,7 +131,7 @@ func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
 	if e.Epoch == c.mark.Epoch {
 		c.mark = c.mark.Wrote(e.Time, e.Epoch)
 	}
-	c.named(replayed, e)
+	c.noteNames(replayed, e)
 	return nil
 }
 
@@ -142,12 +143,14 @@ func (e Entry) settles(open *Charge) bool {
 		return open == nil && (e.Kind != imagegen.EntrySettle || e.User == "")
 	}
 	return open.Credits == e.Credits+e.Used &&
-		slices.EqualFunc(open.Postings, e.Postings, func(a, b Posting) bool { return a.Lot == b.Lot && a.Took == b.Took })
+		slices.EqualFunc(open.Postings, e.Postings, func(a, b Posting) bool {
+			return a.Lot == b.Lot && a.Took == b.Took
+		})
 }
 
-// named checks that an entry is found by its charge and its reference. A settled charge changes no more, so it is
+// noteNames checks that an entry is found by its charge and its reference. A settled charge changes no more, so it is
 // compared at once, and not kept until the end of the replay.
-func (c *checker) named(replayed *memory, e Entry) {
+func (c *checker) noteNames(replayed *memory, e Entry) {
 	if charge := replayed.charges[e.Charge]; charge != nil && charge.Settled {
 		delete(replayed.charges, e.Charge)
 		c.same(e.Charge, charge)
@@ -162,9 +165,12 @@ func (c *checker) named(replayed *memory, e Entry) {
 
 // same compares a stored charge with a replayed one.
 func (c *checker) same(id imagegen.ChargeID, replayed *Charge) {
-	if stored, known := c.rows.Charge(id); !known || stored.Place != replayed.Place || stored.Credits != replayed.Credits ||
-		stored.Settled != replayed.Settled || stored.Used != replayed.Used || !slices.Equal(stored.Postings, replayed.Postings) {
-		c.report(broken("journal replay", id, "the journal leads to the charge %+v; it is %+v, there: %t", *replayed, stored, known))
+	if stored, known := c.rows.Charge(id); !known || stored.Place != replayed.Place ||
+		stored.Credits != replayed.Credits ||
+		stored.Settled != replayed.Settled || stored.Used != replayed.Used || !slices.Equal(stored.Postings,
+		replayed.Postings) {
+		c.report(broken("journal replay", id, "the journal leads to the charge %+v; it is %+v, there: %t", *replayed,
+			stored, known))
 	}
 }
 
@@ -177,7 +183,8 @@ func (c *checker) compare(u imagegen.UserID, replayed *memory) {
 	lots := replayed.page(u).lots
 	for l := range c.rows.Lots(u) {
 		if want, known := nth(lots, l.Number); !known || l != want {
-			c.report(broken("journal replay", lotID(u, l.Number), "the journal leads to the lot %+v, there: %t; it is %+v", want, known, l))
+			c.report(broken("journal replay", lotID(u, l.Number),
+				"the journal leads to the lot %+v, there: %t; it is %+v", want, known, l))
 		}
 	}
 	for _, l := range lots {
@@ -196,11 +203,11 @@ func (c *checker) sums(u imagegen.UserID) {
 	var sum Totals
 	for l := range c.rows.Lots(u) {
 		c.counts.Lots++
-		c.found(l.check())
-		sum.add(l.Lot)
+		c.found(l.checkSum())
+		sum.addLot(l.Lot)
 	}
 	a := c.rows.Account(u)
-	c.found(a.check())
+	c.found(a.checkSums())
 	if sum != a.Totals {
 		c.report(broken("account", u, "it says %+v, its lots sum to %+v", a.Totals, sum))
 	}
@@ -210,7 +217,7 @@ func (c *checker) sums(u imagegen.UserID) {
 func (c *checker) charge(id imagegen.ChargeID) {
 	c.counts.Charges++
 	charge, _ := c.rows.Charge(id)
-	c.found(charge.check(id))
+	c.found(charge.checkID(id))
 	if e, known := c.rows.Entry(charge.Place); !known || e.Charge != id {
 		c.report(broken("journal replay", id, "no journal entry leads to the charge"))
 	}
@@ -227,13 +234,14 @@ func (c *checker) ref(ref string) {
 // clock checks what is stored about the latest time of an entry, which keeps time from falling after a restart.
 func (c *checker) clock() {
 	if got := c.rows.Clock(); got.Epoch != c.mark.Epoch || !got.Written.Equal(c.mark.Written) {
-		c.report(broken("journal replay", "clock", "the latest entry is of %s in epoch %d; written down is %s in epoch %d",
-			c.mark.Written, c.mark.Epoch, got.Written, got.Epoch))
+		c.report(broken("journal replay", "clock",
+			"the latest entry is of %s in epoch %d; written down is %s in epoch %d", c.mark.Written, c.mark.Epoch,
+			got.Written, got.Epoch))
 	}
 }
 
 // Unreturned calls f for each charge that is open or has spent credits, until f returns false. What such a charge
-// paid for must exist. A charge that cannot be read is passed over; Check reports it.
+// paid for must exist. A charge that cannot be read is passed over; Audit reports it.
 func Unreturned(rows Rows, f func(imagegen.ChargeID) bool) {
 	for id := range rows.Charges() {
 		var c Charge

@@ -29,7 +29,7 @@ func busy(t *testing.T) *fixture {
 	return f
 }
 
-// Whatever is changed, removed or added in whatever bucket, it is found.
+// A check finds every value that was changed, removed or added, in any bucket.
 func TestCheckFindsDamage(t *testing.T) {
 	damage := map[string]func(tx kv.Tx, b kv.Bucket, key, value []byte){
 		"first byte changed": func(tx kv.Tx, b kv.Bucket, key, value []byte) {
@@ -82,7 +82,7 @@ func pair(tx kv.Tx, b kv.Bucket, i int) (key, value []byte) {
 func TestCheckCounts(t *testing.T) {
 	f := busy(t)
 	f.is.NoErr(f.db.View(t.Context(), func(tx kv.Tx) error {
-		counts, err := ledgerkv.Check(t.Context(), tx, func(imagegen.Violation) {})
+		counts, err := ledgerkv.Audit(t.Context(), tx, func(imagegen.Violation) {})
 		f.is.NoErr(err)
 		f.is.Equal(cmp.Diff(ledger.Counts{Entries: 7, Accounts: 1, Lots: 3, Charges: 3}, counts), "")
 		return nil
@@ -110,7 +110,7 @@ func TestCheckCutShort(t *testing.T) {
 		f.is.NoErr(f.db.View(t.Context(), func(tx kv.Tx) error {
 			left := calls
 			ctx := endsAfter{t.Context(), &left}
-			_, err := ledgerkv.Check(ctx, tx, func(v imagegen.Violation) { t.Errorf("after %d: %+v", calls, v) })
+			_, err := ledgerkv.Audit(ctx, tx, func(v imagegen.Violation) { t.Errorf("after %d: %+v", calls, v) })
 			done = left >= 0
 			f.is.Equal(err == nil, done)
 			return nil
@@ -128,7 +128,8 @@ func (full) Update(context.Context, func(kv.Tx) error) error { return imagegen.E
 func TestCheckCharge(t *testing.T) {
 	f := busy(t)
 	generation := func(id imagegen.GenerationID, s imagegen.State, n int) imagegen.Record {
-		return imagegen.Record{Intent: imagegen.Intent{ID: id, User: "alice", N: n, Price: 1}, Progress: imagegen.Progress{State: s, Published: 1}}
+		return imagegen.Record{Intent: imagegen.Intent{ID: id, User: "alice", N: n, Price: 1},
+			Progress: imagegen.Progress{State: s, Published: 1}}
 	}
 	for name, test := range map[string]struct {
 		record imagegen.Record
@@ -164,7 +165,7 @@ func TestCheckCharge(t *testing.T) {
 	}))
 }
 
-// What was charged for has to be there: open charges, and those that used credits.
+// The generations of open charges, and of those that used credits, must be there.
 func TestUnreturned(t *testing.T) {
 	is, f := is.New(t), busy(t)
 	f.charge("a returned", "alice", 1)

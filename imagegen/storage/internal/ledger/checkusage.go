@@ -24,7 +24,8 @@ func (c *checker) usage(u imagegen.UserID, replayed *memory) {
 	for row := range c.rows.Usage(u, time.Unix(0, 0), endOfTime) {
 		want, known := rest[row.UsageKey]
 		if delete(rest, row.UsageKey); !known || row.UsageSums != want {
-			c.report(broken("journal replay", u, "the journal leads to the usage %+v of %+v, there: %t; it is %+v", want, row.UsageKey, known, row.UsageSums))
+			c.report(broken("journal replay", u, "the journal leads to the usage %+v of %+v, there: %t; it is %+v",
+				want, row.UsageKey, known, row.UsageSums))
 		}
 	}
 	for key, want := range rest {
@@ -33,7 +34,8 @@ func (c *checker) usage(u imagegen.UserID, replayed *memory) {
 	for total := range c.rows.KeyTotals(u) {
 		want, known := totals[total.Key]
 		if delete(totals, total.Key); !known || total != want {
-			c.report(broken("journal replay", total.Key, "the journal leads to the total %+v, there: %t; it is %+v", want, known, total))
+			c.report(broken("journal replay", total.Key, "the journal leads to the total %+v, there: %t; it is %+v",
+				want, known, total))
 		}
 	}
 	for key, want := range totals {

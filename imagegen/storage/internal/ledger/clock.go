@@ -15,6 +15,9 @@ var _ imagegen.Timekeeper = (*Ledger)(nil)
 // Now implements [imagegen.Timekeeper].
 func (l *Ledger) Now() time.Time { return l.clock.Now() }
 
+// Age implements [imagegen.Timekeeper].
+func (l *Ledger) Age(at time.Time) time.Duration { return l.Read().Age(at) }
+
 // Gap is how long nobody had the ledger open before this process. If there were no entries it is exact only to
 // the hour, because an idle ledger writes the time down that often.
 func (l *Ledger) Gap() time.Duration { return l.gap }
@@ -44,15 +47,16 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	at.Now, at.Doubt = at.Wall, false
 	var corrected bool
 	confirmed := trail.Change{Target: "clock", Before: trail.Fields("now", former), After: trail.Fields("now", at.Now)}
-	err := trail.ActIn(ctx, at.Wall, account.ActClockConfirm, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
-		mark := tx.Clock()
-		if corrected = mark.Epoch == at.Epoch; !corrected {
-			return trail.Change{}, nil // somebody else has confirmed it
-		}
-		tx.PutClock(mark.Saw(at))
-		_, err := l.At(tx, at).open("").record(Entry{Entry: imagegen.Entry{Kind: entryClock}})
-		return confirmed, err
-	})
+	err := trail.ActIn(ctx, at.Now, account.ActClockConfirm, l.store.Update, Tx.Note,
+		func(tx Tx) (trail.Change, error) {
+			mark := tx.Clock()
+			if corrected = mark.Epoch == at.Epoch; !corrected {
+				return trail.Change{}, nil // somebody else has confirmed it
+			}
+			tx.PutClock(mark.Saw(at))
+			_, err := l.At(tx, at).accountOf("").record(Entry{Entry: imagegen.Entry{Kind: entryClock}})
+			return confirmed, err
+		})
 	if err == nil && corrected {
 		l.clock.Confirm(at.Epoch + 1)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Who confirmed the clock stands in the audit trail; that there was nothing to confirm does not.
+// The audit trail names the operator who confirmed the clock. A confirmation of a clock without a doubt leaves no row.
 func TestConfirmationInTheTrail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}
@@ -48,7 +48,7 @@ func (d *overtaken) Update(ctx context.Context, f func(kv.Tx) error) error {
 	return d.DB.Update(ctx, f)
 }
 
-// Of two who confirm a leap at the same moment one does, and what the other has read of the clock since is
+// Of two operators who confirm a leap at the same moment, one does, and what the other has read of the clock since is
 // not written down.
 func TestClockIsConfirmedTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +110,9 @@ func TestDoubtThatCannotBeWrittenDown(t *testing.T) {
 		}))
 		before := f.content()
 		for name, do := range map[string]func() error{
-			"charge": func() error { return f.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 1}) },
+			"charge": func() error {
+				return f.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 1})
+			},
 			"grant": func() error {
 				_, err := f.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 1})
 				return err
@@ -124,7 +126,8 @@ func TestDoubtThatCannotBeWrittenDown(t *testing.T) {
 	})
 }
 
-// fullWith is a database that holds one operation back and commits it together with a later one, for which there is no room.
+// fullWith is a database that holds one operation back and commits it together with a later one, for which there is no
+// room.
 type fullWith struct {
 	kv.DB
 	holds  bool // the next operation is held back
@@ -149,7 +152,7 @@ func (d *fullWith) Update(ctx context.Context, f func(kv.Tx) error) error {
 	return err
 }
 
-// Nobody believes a correction that was not committed, also who met it in the same commit.
+// A correction that was not committed has no effect, not even on operations of the same commit.
 func TestCorrectionThatIsNotCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, wall := open(t), &wallClock{}

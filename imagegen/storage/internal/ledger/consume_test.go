@@ -35,8 +35,8 @@ func TestChargeAndSettleLaw(t *testing.T) {
 func lotsOfAllKinds(t *testing.T) *fixture {
 	f := open(t)
 	soon := time.Now().Add(time.Hour)
-	for _, g := range []imagegen.Grant{{Credits: 5}, {Credits: 5, Promo: true}, {Credits: 5, Expires: soon}, {Credits: 5, Priority: 10},
-		{Credits: 5, Expires: soon, Promo: true}, {Credits: 5}} {
+	for _, g := range []imagegen.Grant{{Credits: 5}, {Credits: 5, Promo: true}, {Credits: 5, Expires: soon},
+		{Credits: 5, Priority: 10}, {Credits: 5, Expires: soon, Promo: true}, {Credits: 5}} {
 		g.User = "alice"
 		f.grant(g)
 	}
@@ -48,13 +48,15 @@ func TestOrderOfConsumption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)
 		now := time.Now()
-		inOrder := []string{"priority 10", "soon", "later promo", "later", "never promo", "never old", "never new", "priority 100"}
+		inOrder := []string{"priority 10", "soon", "later promo", "later", "never promo", "never old", "never new",
+			"priority 100"}
 		grants := map[string]imagegen.Grant{
 			"never old": {}, "never new": {}, "never promo": {Promo: true}, "later": {Expires: now.Add(48 * time.Hour)},
 			"later promo": {Expires: now.Add(48 * time.Hour), Promo: true}, "soon": {Expires: now.Add(time.Hour)},
 			"priority 10": {Priority: 10}, "priority 100": {Priority: 100, Expires: now.Add(time.Minute), Promo: true},
 		}
-		for _, name := range []string{"priority 100", "never old", "later", "never promo", "priority 10", "soon", "later promo", "never new"} {
+		for _, name := range []string{"priority 100", "never old", "later", "never promo", "priority 10", "soon",
+			"later promo", "never new"} {
 			g := grants[name]
 			g.User, g.Credits, g.Ref = "alice", 1, name
 			f.grant(g)

@@ -15,8 +15,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.accounts.due", "ledger.lots", "ledger.lots.spendable", "ledger.lots.expiring",
-	"ledger.charges", "ledger.refs", "ledger.usage", "ledger.usage.days", "ledger.keys"}
+var buckets = []kv.Bucket{"ledger.journal", "ledger.accounts", "ledger.accounts.due", "ledger.lots",
+	"ledger.lots.spendable", "ledger.lots.expiring", "ledger.charges", "ledger.refs", "ledger.usage",
+	"ledger.usage.days", "ledger.keys"}
 
 // content is everything that the ledger holds.
 func (f *fixture) content() map[string]string {
@@ -79,7 +80,8 @@ var operations = map[string]func(ctx context.Context, f *fixture) error{
 		return err
 	},
 	"re-revoke lot": func(ctx context.Context, f *fixture) error {
-		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: ledger.LotID("alice", 2), Ref: "revocation"})
+		_, err := f.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 1, Lot: ledger.LotID("alice", 2),
+			Ref: "revocation"})
 		return err
 	},
 	"expire":   func(ctx context.Context, f *fixture) error { _, err := f.Expire(ctx); return err },

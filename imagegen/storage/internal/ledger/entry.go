@@ -51,8 +51,9 @@ func (e Entry) subject() string { return fmt.Sprintf("entry %d of %q", e.Seq, e.
 
 // makes returns a lot as the entry makes it. What a settlement makes is a refund lot.
 func (e Entry) makes(n NewLot) Lot {
-	return Lot{Number: n.Number, Refund: e.Kind == imagegen.EntrySettle, Lot: imagegen.Lot{User: e.User, Granted: n.Credits, Remaining: n.Credits,
-		Promo: n.Promo, Priority: n.Priority, Effective: e.Time, Expires: n.Expires, Ref: e.Ref}}
+	return Lot{Number: n.Number, Refund: e.Kind == imagegen.EntrySettle, Lot: imagegen.Lot{User: e.User,
+		Granted: n.Credits, Remaining: n.Credits, Promo: n.Promo, Priority: n.Priority, Effective: e.Time,
+		Expires: n.Expires, Ref: e.Ref}}
 }
 
 // moves is what a posting adds to each field of its lot. The sum of these changes is zero.
@@ -71,9 +72,9 @@ func (p Posting) moves(kind imagegen.EntryKind) (change imagegen.Lot) {
 	return change
 }
 
-// check returns an imagegen.Violation unless the entry's postings come to the amounts that it names, and create no
-// credits unless it is a grant.
-func (e Entry) check() error {
+// checkPostings returns an imagegen.Violation unless the entry's postings come to the amounts that it names, and create
+// no credits unless it is a grant.
+func (e Entry) checkPostings() error {
 	var t Totals
 	t.post(e)
 	var granted, spent imagegen.Credits
@@ -83,7 +84,8 @@ func (e Entry) check() error {
 	case imagegen.EntrySettle:
 		spent = e.Used
 	}
-	if !t.balanced() || t.Available != e.Credits || t.Granted != granted || t.Spent != spent || slices.ContainsFunc(e.Postings, e.unsound) {
+	if !t.balanced() || t.Available != e.Credits || t.Granted != granted || t.Spent != spent ||
+		slices.ContainsFunc(e.Postings, e.unsound) {
 		return broken("postings", e.subject(), "a %s of %d, %d used, posts %+v", e.Kind, e.Credits, e.Used, t)
 	}
 	return nil

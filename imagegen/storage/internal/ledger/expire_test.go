@@ -22,7 +22,8 @@ func TestExpiry(t *testing.T) {
 		f.grant(imagegen.Grant{User: "alice", Credits: 7})
 		b, err := f.Balance(t.Context(), "alice")
 		f.is.NoErr(err)
-		f.is.Equal(cmp.Diff(imagegen.Balance{Credits: 22, NextExpiration: &imagegen.Expiration{Credits: 15, At: at}}, b), "")
+		f.is.Equal(cmp.Diff(imagegen.Balance{Credits: 22, NextExpiration: &imagegen.Expiration{Credits: 15, At: at}},
+			b), "")
 
 		time.Sleep(time.Hour - time.Nanosecond)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(22))
@@ -39,7 +40,8 @@ func TestExpiry(t *testing.T) {
 func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
 	f.Helper()
 	before := f.size("ledger.journal")
-	f.is.True(errors.Is(f.Charge(f.Context(), imagegen.Charge{ID: "refused", User: u, Credits: c}), imagegen.ErrInsufficientCredits))
+	f.is.True(errors.Is(f.Charge(f.Context(), imagegen.Charge{ID: "refused", User: u, Credits: c}),
+		imagegen.ErrInsufficientCredits))
 	_, err := f.Revoke(f.Context(), imagegen.Revocation{User: u, Credits: c})
 	f.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
 	_, err = f.Grant(f.Context(), imagegen.Grant{User: u, Credits: imagegen.MaxCredits})
@@ -47,7 +49,7 @@ func (f *fixture) refusesToSpend(u imagegen.UserID, c imagegen.Credits) {
 	f.is.Equal(f.size("ledger.journal"), before)
 }
 
-// What comes back after its lot has expired can be spent until a day after it expired, one new lot for
+// Credits that come back after their lot has expired can be spent until a day after it expired, one new lot for
 // each old one.
 func TestRefundAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -66,9 +68,11 @@ func TestRefundAfterExpiry(t *testing.T) {
 			return l
 		}
 		f.is.Equal(cmp.Diff([]imagegen.Lot{
-			lot(imagegen.Lot{ID: ledger.LotID("alice", 4), Remaining: 1, Priority: 7, Promo: true, Expires: now.Add(time.Hour)}),
+			lot(imagegen.Lot{ID: ledger.LotID("alice", 4), Remaining: 1, Priority: 7, Promo: true,
+				Expires: now.Add(time.Hour)}),
 			lot(imagegen.Lot{ID: ledger.LotID("alice", 5), Remaining: 3, Priority: 8, Expires: now.Add(2 * time.Hour)}),
-			{ID: ledger.LotID("alice", 3), User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now, Expires: now.Add(4 * time.Hour)},
+			{ID: ledger.LotID("alice", 3), User: "alice", Granted: 3, Remaining: 3, Priority: 9, Effective: now,
+				Expires: now.Add(4 * time.Hour)},
 		}, f.lots("alice")), "")
 		f.sound()
 		time.Sleep(22*time.Hour - time.Nanosecond)
@@ -100,7 +104,8 @@ func TestRefundsDoNotRenewThemselves(t *testing.T) {
 		time.Sleep(time.Hour)
 		f.settle("still", 1)
 		f.is.Equal(f.credits("alice"), imagegen.Credits(0))
-		f.is.True(errors.Is(f.Charge(t.Context(), imagegen.Charge{ID: "more", User: "alice", Credits: 1}), imagegen.ErrInsufficientCredits))
+		f.is.True(errors.Is(f.Charge(t.Context(), imagegen.Charge{ID: "more", User: "alice", Credits: 1}),
+			imagegen.ErrInsufficientCredits))
 		_, err = f.Expire(t.Context())
 		f.is.NoErr(err)
 		f.is.Equal(len(f.lots("alice")), 0)
@@ -143,7 +148,8 @@ func TestExpireOfManyUsers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := openAt(t, home())
 				for i := range 700 {
-					f.grant(imagegen.Grant{User: imagegen.UserID(fmt.Sprint("user ", i)), Credits: 1, Expires: time.Now().Add(time.Hour)})
+					f.grant(imagegen.Grant{User: imagegen.UserID(fmt.Sprint("user ", i)), Credits: 1,
+						Expires: time.Now().Add(time.Hour)})
 				}
 				time.Sleep(time.Hour)
 				for _, want := range []bool{true, false, false} {
@@ -184,7 +190,7 @@ func TestOperationAfterManyExpired(t *testing.T) {
 	})
 }
 
-// A grant that is repeated tells of the lot as it stands, though nothing has written off what expired.
+// A grant that is repeated returns the lot as it stands, though nothing has written off what expired.
 func TestGrantAgainAfterExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := open(t)

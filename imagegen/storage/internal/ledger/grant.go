@@ -18,7 +18,7 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 	if err != nil {
 		return granted, err
 	}
-	a := b.open(g.User)
+	a := b.accountOf(g.User)
 	if known {
 		return a.repeatedGrant(g, former)
 	}
@@ -26,12 +26,14 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 		return granted, err
 	}
 	// The checks above are all that can refuse: from here on rows are written.
-	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(), Credits: g.Credits},
-		Lots: []NewLot{{Credits: g.Credits, Promo: g.Promo, Priority: cmp.Or(g.Priority, imagegen.DefaultPriority), Expires: g.Expires.UTC().Round(0)}}})
+	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Ref: g.Ref, Actor: by.String(),
+		Credits: g.Credits},
+		Lots: []NewLot{{Credits: g.Credits, Promo: g.Promo, Priority: cmp.Or(g.Priority, imagegen.DefaultPriority),
+			Expires: g.Expires.UTC().Round(0)}}})
 	if err != nil {
 		return granted, err
 	}
-	return imagegen.Granted{Lot: e.makes(e.Lots[0]).told(a.at.Now)}, nil
+	return imagegen.Granted{Lot: e.makes(e.Lots[0]).public(a.at.Now)}, nil
 }
 
 // repeatedGrant returns the lot that an earlier entry with the same reference made. imagegen.ErrGrantConflict: that
@@ -42,7 +44,7 @@ func (a *openAccount) repeatedGrant(g imagegen.Grant, former Entry) (granted ima
 	}
 	if len(former.Lots) == 1 {
 		if l, known := a.lot(former.Lots[0].Number); known {
-			return imagegen.Granted{Lot: l.told(a.at.Now), Repeated: true}, nil
+			return imagegen.Granted{Lot: l.public(a.at.Now), Repeated: true}, nil
 		}
 	}
 	return granted, fmt.Errorf("ledger: the lot of grant %q is missing; run an audit", g.Ref)
@@ -57,9 +59,11 @@ func (a *openAccount) checkGrant(g imagegen.Grant) error {
 	case !g.Expires.IsZero() && !g.Expires.After(a.at.Now):
 		return imagegen.Invalid("credits that expire at %s would have expired already; name a later time", expires)
 	case !g.Expires.IsZero() && !g.Expires.Equal(time.Unix(0, g.Expires.UnixNano())):
-		return imagegen.Invalid("an expiry of %s is too late to be kept; name none, and the credits never expire", expires)
+		return imagegen.Invalid("an expiry of %s is too late to be kept; name none, and the credits never expire",
+			expires)
 	case a.balance().Credits+a.Held > imagegen.MaxCredits-g.Credits:
-		return imagegen.Invalid("with %d more credits the account would hold more than %d", g.Credits, imagegen.MaxCredits)
+		return imagegen.Invalid("with %d more credits the account would hold more than %d", g.Credits,
+			imagegen.MaxCredits)
 	}
 	return nil
 }

@@ -16,7 +16,8 @@ func TestGrantTwice(t *testing.T) {
 	f := open(t)
 	first := f.grant(imagegen.Grant{User: "alice", Credits: 10, Ref: "invoice 7", Expires: time.Now().Add(time.Hour)})
 	f.charge("c", "alice", 4)
-	again := f.grant(imagegen.Grant{User: "alice", Credits: 10, Ref: "invoice 7", Priority: 999, Expires: time.Now().Add(-time.Hour)})
+	again := f.grant(imagegen.Grant{User: "alice", Credits: 10, Ref: "invoice 7", Priority: 999,
+		Expires: time.Now().Add(-time.Hour)})
 	first.Remaining, first.Held = 6, 4 // the lot as it stands
 	f.is.Equal(cmp.Diff(first, again), "")
 	f.is.Equal(f.credits("alice"), imagegen.Credits(6))
@@ -55,11 +56,13 @@ func TestReferenceConflicts(t *testing.T) {
 			return err
 		},
 		"another lot to revoke from": func() error {
-			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 3, Lot: later.ID, Ref: "a revocation"})
+			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 3, Lot: later.ID,
+				Ref: "a revocation"})
 			return err
 		},
 		"one lot of several": func() error {
-			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 8, Lot: later.ID, Ref: "of two lots"})
+			_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 8, Lot: later.ID,
+				Ref: "of two lots"})
 			return err
 		},
 		"a grant's": func() error {
@@ -86,7 +89,8 @@ func TestRevoke(t *testing.T) {
 		_, err := f.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: c, Lot: lot})
 		return err
 	}
-	for _, lot := range []string{ledger.LotID("alice", 99), "lot_1", "lot_0" + first.ID[4:], "lot", "\x00", first.ID + "x", expired.ID} { // not alice's
+	for _, lot := range []string{ledger.LotID("alice", 99), "lot_1", "lot_0" + first.ID[4:], "lot", "\x00", first.ID +
+		"x", expired.ID} { // not alice's
 		f.is.True(errors.Is(revoke(1, lot), imagegen.ErrInsufficientCredits))
 	}
 	f.is.True(errors.Is(revoke(17, ""), imagegen.ErrInsufficientCredits)) // what is held does not count
@@ -113,20 +117,24 @@ func TestRevokeFromExpiredLot(t *testing.T) {
 func TestInvalidAmounts(t *testing.T) {
 	f := open(t)
 	for _, g := range []imagegen.Grant{
-		{User: "alice", Credits: 0}, {User: "alice", Credits: -1}, {User: "alice", Credits: imagegen.MaxCredits + 1}, {User: "", Credits: 1},
-		{User: "a\x00b", Credits: 1}, {User: "alice", Credits: 1, Ref: "a\x00b"}, {User: "alice", Credits: 1, Priority: 101},
-		{User: "alice", Credits: 1, Priority: -1}, {User: "alice", Credits: 1, Expires: time.Now().Add(-time.Second)},
-		{User: "alice", Credits: 1, Expires: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)}, // not to be kept in nanoseconds
+		{User: "alice", Credits: 0}, {User: "alice", Credits: -1}, {User: "alice", Credits: imagegen.MaxCredits + 1},
+		{User: "", Credits: 1}, {User: "a\x00b", Credits: 1}, {User: "alice", Credits: 1, Ref: "a\x00b"},
+		{User: "alice", Credits: 1, Priority: 101}, {User: "alice", Credits: 1, Priority: -1},
+		{User: "alice", Credits: 1, Expires: time.Now().Add(-time.Second)},
+		// not to be kept in nanoseconds
+		{User: "alice", Credits: 1, Expires: time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)},
 		{User: "alice", Credits: 1, Expires: time.Date(2600, 1, 1, 0, 0, 0, 0, time.UTC)},
 	} {
 		_, err := f.Grant(t.Context(), g)
 		f.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 	}
-	for _, r := range []imagegen.Revocation{{User: "alice"}, {User: "alice", Credits: -1}, {Credits: 1}, {User: "alice", Credits: 1, Ref: "\x00"}} {
+	for _, r := range []imagegen.Revocation{{User: "alice"}, {User: "alice", Credits: -1}, {Credits: 1},
+		{User: "alice", Credits: 1, Ref: "\x00"}} {
 		_, err := f.Revoke(t.Context(), r)
 		f.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 	}
-	for _, c := range []imagegen.Charge{{ID: "c", User: "alice"}, {ID: "c", Credits: 1}, {User: "alice", Credits: 1}, {ID: "\x00", User: "alice", Credits: 1}} {
+	for _, c := range []imagegen.Charge{{ID: "c", User: "alice"}, {ID: "c", Credits: 1}, {User: "alice", Credits: 1},
+		{ID: "\x00", User: "alice", Credits: 1}} {
 		f.is.True(errors.Is(f.Charge(t.Context(), c), imagegen.ErrInvalidRequest))
 	}
 	f.is.True(errors.Is(f.Settle(t.Context(), "", 0), imagegen.ErrInvalidRequest))

@@ -12,26 +12,26 @@ import (
 // Balance is what a user can spend at this time. An invalid user has nothing.
 func (b Books) Balance(u imagegen.UserID) (balance imagegen.Balance) {
 	if u.Valid() {
-		balance = b.open(u).balance()
+		balance = b.accountOf(u).balance()
 	}
 	return balance
 }
 
 // Balance implements imagegen.Ledger.
 func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imagegen.Balance, err error) {
-	err = l.look(ctx, u, func(a *openAccount) error { balance = a.balance(); return nil })
+	err = l.view(ctx, u, func(a *openAccount) error { balance = a.balance(); return nil })
 	return balance, err
 }
 
 // Lots implements imagegen.CreditAdmin. It reads all lots that the user ever had; Holdings does not.
 func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.Lot, err error) {
-	err = l.look(ctx, u, func(a *openAccount) error {
+	err = l.view(ctx, u, func(a *openAccount) error {
 		found := slices.Collect(a.tx.Lots(u))
 		slices.SortFunc(found, Lot.Compare)
 		lots = nil
 		for _, l := range found {
-			if told := l.told(a.at.Now); told.Remaining > 0 || told.Held > 0 {
-				lots = append(lots, told)
+			if lot := l.public(a.at.Now); lot.Remaining > 0 || lot.Held > 0 {
+				lots = append(lots, lot)
 			}
 		}
 		return nil
@@ -41,7 +41,7 @@ func (l *Ledger) Lots(ctx context.Context, u imagegen.UserID) (lots []imagegen.L
 
 // Holdings implements imagegen.CreditAdmin. It passes over lots that have expired since Expire last ran.
 func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imagegen.Holdings, err error) {
-	err = l.look(ctx, u, func(a *openAccount) error {
+	err = l.view(ctx, u, func(a *openAccount) error {
 		h = imagegen.Holdings{Held: a.Held}
 		for l := range a.tx.Spendable(u) {
 			if l.expired(a.at.Now) {
@@ -50,7 +50,7 @@ func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imag
 			if h.More = len(h.Lots) == n; h.More {
 				break
 			}
-			h.Lots = append(h.Lots, l.told(a.at.Now))
+			h.Lots = append(h.Lots, l.public(a.at.Now))
 		}
 		return nil
 	})
@@ -58,13 +58,15 @@ func (l *Ledger) Holdings(ctx context.Context, u imagegen.UserID, n int) (h imag
 }
 
 // History implements imagegen.CreditAdmin. Numbers have no gaps, so each entry is found by its own.
-func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, limit int) (entries []imagegen.Entry, err error) {
-	err = l.look(ctx, u, func(a *openAccount) error {
+func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64,
+	limit int) (entries []imagegen.Entry, err error) {
+	err = l.view(ctx, u, func(a *openAccount) error {
 		entries = nil
 		for seq := min(a.Seq, cmp.Or(before, a.Seq+1)-1); seq > 0 && len(entries) < limit; seq-- {
 			e, known := a.tx.Entry(Place{u, seq})
 			if !known {
-				return fmt.Errorf("ledger: %s is missing; run an audit", Entry{Entry: imagegen.Entry{User: u, Seq: seq}}.subject())
+				return fmt.Errorf("ledger: %s is missing; run an audit",
+					Entry{Entry: imagegen.Entry{User: u, Seq: seq}}.subject())
 			}
 			entries = append(entries, e.Entry)
 		}
@@ -73,12 +75,12 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64, 
 	return entries, err
 }
 
-// look runs f over a user's account, in a snapshot. For an invalid user it does nothing, since the key of such an
+// view runs f over a user's account, in a snapshot. For an invalid user it does nothing, since the key of such an
 // account could be the beginning of another's.
-func (l *Ledger) look(ctx context.Context, u imagegen.UserID, f func(*openAccount) error) error {
+func (l *Ledger) view(ctx context.Context, u imagegen.UserID, f func(*openAccount) error) error {
 	if !u.Valid() {
 		return nil
 	}
 	at := l.Read()
-	return l.store.View(ctx, func(tx Tx) error { return f(l.At(tx, at).open(u)) })
+	return l.store.View(ctx, func(tx Tx) error { return f(l.At(tx, at).accountOf(u)) })
 }

@@ -39,7 +39,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// Identifiers that are no user's have nothing, also where they look like the beginning of a key.
+// Identifiers that belong to no user have nothing, also where they look like the beginning of a key.
 func TestInvalidUserHasNothing(t *testing.T) {
 	f := open(t)
 	expires := time.Unix(0, time.Now().Add(time.Hour).UnixNano()&^0xff) // its key ends in a zero byte

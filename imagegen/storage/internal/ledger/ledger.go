@@ -70,15 +70,15 @@ func (l *Ledger) update(ctx context.Context, f func(Books) error) error {
 }
 
 // current is at, or the corrected time if somebody has corrected the clock since at was read: what is written off by a
-// time that is known to be wrong never comes back. The clock in memory follows once the transaction is durable, since the
-// correction may be of the same commit.
+// time that is known to be wrong never comes back. The clock in memory follows once the transaction is durable, since
+// the correction may be of the same commit.
 func (l *Ledger) current(tx Tx, at clock.Reading) clock.Reading {
-	epoch := tx.Clock().Epoch
-	if epoch <= at.Epoch {
+	mark := tx.Clock()
+	if mark.Epoch <= at.Epoch {
 		return at
 	}
-	tx.OnCommit(func() { l.Corrected(epoch) })
-	return clock.Reading{Now: at.Wall, Wall: at.Wall, Steady: at.Steady, Epoch: epoch}
+	tx.OnCommit(func() { l.Corrected(mark.Epoch) })
+	return clock.Reading{Now: at.Wall, Wall: at.Wall, Steady: at.Steady, Epoch: mark.Epoch, Since: mark.Since}
 }
 
 // Charge implements imagegen.Ledger. It knows no limits of API keys, which only a store that has the keys in the same
@@ -94,7 +94,8 @@ func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen
 
 // Grant implements imagegen.CreditAdmin. A repetition leaves no row in the audit trail; a refusal does.
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
-	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority", cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
+	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority",
+		cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
 	err = l.act(ctx, account.ActCreditGrant, func(b Books) (trail.Change, error) {
 		before := b.Balance(g.User)
 		if granted, err = b.grant(g, account.ActorOf(ctx)); granted.Repeated {
@@ -127,7 +128,9 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 // act is update for what an operator does, with its row in the audit trail.
 func (l *Ledger) act(ctx context.Context, act account.Act, f func(Books) (trail.Change, error)) error {
 	at := l.Read()
-	return trail.ActIn(ctx, at.Wall, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) { return f(l.At(tx, l.current(tx, at))) })
+	return trail.ActIn(ctx, at.Now, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
+		return f(l.At(tx, l.current(tx, at)))
+	})
 }
 
 // checkAmount returns imagegen.ErrInvalidRequest for an amount that nobody can grant, charge or revoke.

@@ -25,7 +25,7 @@ var stores = map[string]func() home{
 		m := ledger.NewMemory(func(account.TrailRow) error { return nil })
 		return home{m, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
 			err = m.Look(ctx, func(r ledger.Rows) error {
-				counts, err = ledger.Check(ctx, r, report)
+				counts, err = ledger.Audit(ctx, r, report)
 				return err
 			})
 			return counts, err
@@ -40,9 +40,10 @@ type home struct {
 }
 
 func inKV(db kv.DB) home {
-	return home{ledgerkv.Store{DB: db}, func(ctx context.Context, report func(imagegen.Violation)) (counts ledger.Counts, err error) {
+	return home{ledgerkv.Store{DB: db}, func(ctx context.Context, report func(imagegen.Violation)) (
+		counts ledger.Counts, err error) {
 		err = db.View(ctx, func(tx kv.Tx) error {
-			counts, err = ledgerkv.Check(ctx, tx, report)
+			counts, err = ledgerkv.Audit(ctx, tx, report)
 			return err
 		})
 		return counts, err
@@ -159,7 +160,8 @@ func (f *fixture) charge(id string, u imagegen.UserID, c imagegen.Credits) {
 // chargeKey is charge on behalf of an API key.
 func (f *fixture) chargeKey(id string, u imagegen.UserID, c imagegen.Credits) {
 	f.Helper()
-	f.is.NoErr(f.Charge(f.Context(), imagegen.Charge{ID: imagegen.ChargeID(id), User: u, Credits: c, Model: "m", Key: "key_1", N: int(c)}))
+	f.is.NoErr(f.Charge(f.Context(), imagegen.Charge{ID: imagegen.ChargeID(id), User: u, Credits: c, Model: "m",
+		Key: "key_1", N: int(c)}))
 }
 
 func (f *fixture) settle(id string, used imagegen.Credits) {
@@ -185,7 +187,7 @@ func (f *fixture) size(b kv.Bucket) (n int) {
 	return n
 }
 
-// Whoever has the database has the ledger: it remembers nothing that another handle would not know.
+// The database has all of the ledger: it remembers nothing that another handle would not know.
 func TestSharedLedger(t *testing.T) {
 	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
 		is, home := is.New(t), inKV(kvtest.New())

@@ -23,7 +23,8 @@ type spender struct {
 func (s *spender) try(id string, c imagegen.Credits) error {
 	at := s.Read()
 	return s.home.Update(context.Background(), func(tx ledger.Tx) error {
-		return s.At(tx, at).Charge(imagegen.Charge{ID: imagegen.ChargeID(id), User: "alice", Credits: c, Model: "m", Key: s.key.ID}, s.key)
+		return s.At(tx, at).Charge(imagegen.Charge{ID: imagegen.ChargeID(id), User: "alice", Credits: c, Model: "m",
+			Key: s.key.ID}, s.key)
 	})
 }
 
@@ -39,7 +40,8 @@ func TestLimitsOfDaysAndMonths(t *testing.T) {
 	for name, home := range stores {
 		t.Run(name, func(t *testing.T) {
 			s := &spender{fixture: openAt(t, home()), now: time.Date(2026, 1, 30, 23, 0, 0, 0, time.UTC)}
-			s.key = imagegen.Key{ID: "key_1", User: "alice", Name: "ci", Limits: imagegen.KeyLimits{Credits: 30, Daily: 5, Monthly: 8}}
+			s.key = imagegen.Key{ID: "key_1", User: "alice", Name: "ci", Limits: imagegen.KeyLimits{Credits: 30,
+				Daily: 5, Monthly: 8}}
 			s.reopen(func() time.Time { return s.now })
 			s.grant(imagegen.Grant{User: "alice", Credits: 1000})
 
@@ -60,7 +62,7 @@ func TestLimitsOfDaysAndMonths(t *testing.T) {
 			s.is.NoErr(s.try("f", 3))
 			use, err := s.KeyUse(t.Context(), "alice", "key_1")
 			s.is.NoErr(err)
-			s.is.Equal(use, imagegen.KeyUse{Credits: 10, Daily: 3, Monthly: 8, AtOnce: 3})
+			s.is.Equal(use, imagegen.KeyUse{Credits: 10, Daily: 3, Monthly: 8, Concurrent: 3})
 			s.key.Limits = imagegen.KeyLimits{Credits: 11}
 			s.over("g", 2, "limited to 11 credits in all")
 			s.is.NoErr(s.try("g", 1))
@@ -81,12 +83,13 @@ func (s *spender) pass(d time.Duration) {
 
 func TestKeyExceeds(t *testing.T) {
 	is := is.New(t)
-	k := imagegen.Key{ID: "key_1", Limits: imagegen.KeyLimits{AtOnce: 2, Credits: imagegen.MaxCredits}}
-	err := k.Exceeds(imagegen.KeyUse{AtOnce: 2, Credits: imagegen.MaxCredits}, 1) // requests at once come first
+	k := imagegen.Key{ID: "key_1", Limits: imagegen.KeyLimits{Concurrent: 2, Credits: imagegen.MaxCredits}}
+	err := k.CheckLimits(imagegen.KeyUse{Concurrent: 2, Credits: imagegen.MaxCredits}, 1) // requests at once come first
 	limited, ok := errors.AsType[*imagegen.Error](err)
 	is.True(ok && limited.Code == imagegen.CodeRateLimited && limited.RetryAfter > 0)
 	is.True(strings.Contains(limited.Message, "the API key key_1 may have 2 requests at once"))
-	is.NoErr(k.Exceeds(imagegen.KeyUse{AtOnce: 1, Credits: imagegen.MaxCredits - 1}, 1))
-	is.True(errors.Is(k.Exceeds(imagegen.KeyUse{Credits: imagegen.MaxCredits - 1}, 2), imagegen.ErrInsufficientCredits))
-	is.True(errors.Is(k.Exceeds(imagegen.KeyUse{Credits: 9}, imagegen.MaxCredits), imagegen.ErrInsufficientCredits))
+	is.NoErr(k.CheckLimits(imagegen.KeyUse{Concurrent: 1, Credits: imagegen.MaxCredits - 1}, 1))
+	is.True(errors.Is(k.CheckLimits(imagegen.KeyUse{Credits: imagegen.MaxCredits - 1}, 2),
+		imagegen.ErrInsufficientCredits))
+	is.True(errors.Is(k.CheckLimits(imagegen.KeyUse{Credits: 9}, imagegen.MaxCredits), imagegen.ErrInsufficientCredits))
 }

@@ -22,8 +22,8 @@ type Lot struct {
 // promotional before paid, earliest effective, in the order in which they were made. Indexes of stores keep to
 // the same order.
 func (l Lot) Compare(o Lot) int {
-	return cmp.Or(cmp.Compare(l.Priority, o.Priority), compareExpiry(l.Expires, o.Expires), cmp.Compare(l.paid(), o.paid()),
-		l.Effective.Compare(o.Effective), cmp.Compare(l.Number, o.Number))
+	return cmp.Or(cmp.Compare(l.Priority, o.Priority), compareExpiry(l.Expires, o.Expires),
+		cmp.Compare(l.paid(), o.paid()), l.Effective.Compare(o.Effective), cmp.Compare(l.Number, o.Number))
 }
 
 // CompareExpiry orders the lots of a user as they expire.
@@ -53,9 +53,9 @@ func lotID(u imagegen.UserID, number uint64) string {
 	return fmt.Sprintf("lot_%d_%08x", number, crc32.ChecksumIEEE([]byte(u)))
 }
 
-// told is the lot as callers see it at the given time, with its ID. Expired credits count as such whether or not
+// public is the lot as callers see it at the given time, with its ID. Expired credits count as such whether or not
 // they have been written off.
-func (l Lot) told(now time.Time) imagegen.Lot {
+func (l Lot) public(now time.Time) imagegen.Lot {
 	if l.expired(now) {
 		l.Expired, l.Remaining = l.Expired+l.Remaining, 0
 	}
@@ -98,11 +98,12 @@ func (l Lot) plus(change imagegen.Lot) Lot {
 	return l
 }
 
-// check returns an imagegen.Violation unless all that was granted is somewhere.
-func (l Lot) check() error {
+// checkSum returns an imagegen.Violation unless all that was granted is somewhere.
+func (l Lot) checkSum() error {
 	if !l.Granted.Valid() || !sums(l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved) {
-		return broken("lot sum", lotID(l.User, l.Number), "granted %d is not remaining %d + held %d + spent %d + expired %d + revoked %d + moved %d",
-			l.Granted, l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved)
+		return broken("lot sum", lotID(l.User, l.Number),
+			"granted %d is not remaining %d + held %d + spent %d + expired %d + revoked %d + moved %d", l.Granted,
+			l.Remaining, l.Held, l.Spent, l.Expired, l.Revoked, l.Moved)
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (l *Ledger) Expire(ctx context.Context) (more bool, err error) {
 	err = l.update(ctx, func(b Books) error {
 		left := expireBatch
 		for _, u := range b.dueUsers() {
-			a := b.open(u)
+			a := b.accountOf(u)
 			lost := a.lost(left)
 			if err := a.writeOff(lost); err != nil {
 				return err
@@ -156,7 +157,7 @@ func (l *Ledger) ExpireAll(ctx context.Context) error {
 	}
 }
 
-// dueUsers returns users of whom something has expired, up to as many as a batch has lots. They are collected
+// dueUsers returns users of whose lots some have expired, up to as many as a batch has lots. They are collected
 // first, since nothing may be written while Due runs.
 func (b Books) dueUsers() (users []imagegen.UserID) {
 	for u := range b.tx.Due(b.at.Now) {

@@ -23,7 +23,8 @@ type memory struct {
 var _ Rows = (*memoryTx)(nil)
 
 func newMemory() *memory {
-	return &memory{pages: make(map[imagegen.UserID]*page), charges: make(map[imagegen.ChargeID]*Charge), refs: make(map[string]Place)}
+	return &memory{pages: make(map[imagegen.UserID]*page), charges: make(map[imagegen.ChargeID]*Charge),
+		refs: make(map[string]Place)}
 }
 
 // page is everything of one user. The orders hold numbers, not lots, so that a lot is in one place.
@@ -42,7 +43,8 @@ func (m *memory) page(u imagegen.UserID) *page {
 	if p := m.pages[u]; p != nil {
 		return p
 	}
-	return &page{account: Account{User: u}, usage: make(map[UsageKey]imagegen.UsageSums), keys: make(map[imagegen.KeyID]KeyTotal)}
+	return &page{account: Account{User: u}, usage: make(map[UsageKey]imagegen.UsageSums),
+		keys: make(map[imagegen.KeyID]KeyTotal)}
 }
 
 func (m *memory) Account(u imagegen.UserID) Account { return m.page(u).account }

@@ -13,7 +13,7 @@ func Replay(tx Tx, stored []byte) error {
 	if err != nil {
 		return broken("journal entry", e.subject(), "%v", err)
 	}
-	a := Books{tx: tx}.open(e.User)
+	a := Books{tx: tx}.accountOf(e.User)
 	if err := e.follows(a.Account); err != nil {
 		return err
 	}
@@ -31,9 +31,10 @@ func Replay(tx Tx, stored []byte) error {
 func (e Entry) follows(a Account) error {
 	switch {
 	case e.User != a.User || e.Seq != a.Seq+1:
-		return broken("journal sequence", Entry{Entry: imagegen.Entry{User: a.User, Seq: a.Seq + 1}}.subject(), "%s follows", e.subject())
+		return broken("journal sequence", Entry{Entry: imagegen.Entry{User: a.User, Seq: a.Seq + 1}}.subject(),
+			"%s follows", e.subject())
 	case e.Hash != kv.Chained(a.Hash, e.Encoded):
 		return broken("journal chain", e.subject(), "its hash does not follow from its content and the entry before it")
 	}
-	return e.check()
+	return e.checkPostings()
 }

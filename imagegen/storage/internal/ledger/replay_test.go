@@ -13,7 +13,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// A journal that is replayed leads to the same rows. An entry that is not the next of its account, or not sound, is refused.
+// A journal that is replayed leads to the same rows. An entry that is not the next of its account, or not sound, is
+// refused.
 func TestReplay(t *testing.T) {
 	is := is.New(t)
 	from := granted(t)
@@ -34,7 +35,7 @@ func TestReplay(t *testing.T) {
 		is.NoErr(to.replay(e.Stored()))
 	}
 	refuses("journal sequence", journal[1].Stored())
-	to.store.rows.clock = from.store.rows.clock // which is no entry
+	to.store.rows.clock = from.store.rows.clock // which is not an entry
 	is.True(reflect.DeepEqual(to.store.rows.pages["alice"].account, from.store.rows.pages["alice"].account))
 	is.Equal(len(to.rules()), 0)
 
@@ -42,12 +43,15 @@ func TestReplay(t *testing.T) {
 		is.NoErr(to.write("alice", func(a *openAccount) error { chained = a.chain(e, 0); return nil }))
 		return chained
 	}
-	forged := next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "d", Credits: -1}, Postings: []Posting{{Lot: 1, Took: 1}}})
+	forged := next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "d", Credits: -1},
+		Postings: []Posting{{Lot: 1, Took: 1}}})
 	forged.Hash[0]++
 	refuses("journal chain", forged.Stored())
-	refuses("lot", next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "d", Credits: -1}, Postings: []Posting{{Lot: 9, Took: 1}}}).Stored())
+	refuses("lot", next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "d",
+		Credits: -1}, Postings: []Posting{{Lot: 9, Took: 1}}}).Stored())
 	is.Equal(len(to.rules()), 0) // nothing of it was written
-	is.NoErr(to.replay(next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -1}, Postings: []Posting{{Lot: 1, Took: 1}}}).Stored()))
+	is.NoErr(to.replay(next(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: "alice", Charge: "c",
+		Credits: -1}, Postings: []Posting{{Lot: 1, Took: 1}}}).Stored()))
 	is.True(len(to.rules()) > 0) // a charge of which there are two is for an audit to find
 }
 
@@ -58,7 +62,8 @@ func (b *books) replay(stored []byte) error {
 // An entry of the former form is read: it does not say whether it was cancelled.
 func TestFormerEntry(t *testing.T) {
 	is := is.New(t)
-	e := Entry{Entry: imagegen.Entry{Seq: 1, Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -1, Time: time.Unix(1, 0).UTC()}}
+	e := Entry{Entry: imagegen.Entry{Seq: 1, Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -1,
+		Time: time.Unix(1, 0).UTC()}}
 	b := kv.Encode(&e, entryForm)
 	is.Equal(b[0], byte(2))
 	b[0] = 1

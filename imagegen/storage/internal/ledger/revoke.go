@@ -17,7 +17,7 @@ func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen
 	if err != nil {
 		return revoked, err
 	}
-	a := b.open(r.User)
+	a := b.accountOf(r.User)
 	if known {
 		return a.repeatedRevocation(r, former)
 	}
@@ -25,7 +25,8 @@ func (b Books) revoke(r imagegen.Revocation, by account.Actor) (revoked imagegen
 	if err != nil {
 		return revoked, err
 	}
-	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, Ref: r.Ref, Actor: by.String(), Credits: -r.Credits}, Postings: postings})
+	e, err := a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryRevoke, Ref: r.Ref, Actor: by.String(),
+		Credits: -r.Credits}, Postings: postings})
 	return imagegen.Revoked{Entry: e.Entry}, err
 }
 

@@ -42,7 +42,9 @@ func granted(t *testing.T) *books {
 // write runs f over a user's account.
 func (b *books) write(u imagegen.UserID, f func(*openAccount) error) error {
 	now := time.Now().UTC().Round(0)
-	return b.store.Update(b.Context(), func(tx Tx) error { return f(b.At(tx, clock.Reading{Now: now, Wall: now}).open(u)) })
+	return b.store.Update(b.Context(), func(tx Tx) error {
+		return f(b.At(tx, clock.Reading{Now: now, Wall: now}).accountOf(u))
+	})
 }
 
 // enter puts an entry into the journal, and nothing that it leads to.
@@ -56,7 +58,7 @@ func (b *books) enter(e Entry) {
 func (b *books) rules() map[string]bool {
 	broken := make(map[string]bool)
 	b.is.NoErr(b.store.Look(b.Context(), func(r Rows) error {
-		_, err := Check(b.Context(), r, func(v imagegen.Violation) { broken[v.Rule] = true })
+		_, err := Audit(b.Context(), r, func(v imagegen.Violation) { broken[v.Rule] = true })
 		return err
 	}))
 	return broken
@@ -75,13 +77,16 @@ func TestUnsoundEntries(t *testing.T) {
 	take := func(n imagegen.Credits) []Posting { return []Posting{{Lot: 1, Took: n}} }
 	back := func(took, back, moved imagegen.Credits) []Posting { return []Posting{{1, took, back, moved}} }
 	grant := func(c, made imagegen.Credits, p ...Posting) Entry {
-		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: c}, Lots: []NewLot{{Credits: made}}, Postings: p}
+		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, User: "alice", Credits: c},
+			Lots: []NewLot{{Credits: made}}, Postings: p}
 	}
 	settle := func(credits, used imagegen.Credits, p []Posting) Entry {
-		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: credits, Used: used}, Postings: p}
+		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, User: "alice", Charge: "c", Credits: credits,
+			Used: used}, Postings: p}
 	}
 	charge := func(u imagegen.UserID, credits imagegen.Credits, p []Posting) Entry {
-		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: u, Charge: "c", Credits: -credits}, Postings: p}
+		return Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, User: u, Charge: "c", Credits: -credits},
+			Postings: p}
 	}
 	refund := settle(2, 0, nil)
 	refund.Lots = []NewLot{{Credits: 2}}
@@ -140,7 +145,8 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 		"out of sequence":         {func(e *Entry) { e.Seq++ }, "journal sequence"},
 		"of another lot's number": {func(e *Entry) { e.Lots[0].Number++ }, "lot"},
 		"of a lot that is not there": {func(e *Entry) {
-			e.Kind, e.Lots, e.Credits, e.Postings, e.Balance = imagegen.EntryExpire, nil, -1, []Posting{{Lot: 9, Took: 1}}, 15
+			e.Kind, e.Lots, e.Credits, e.Postings, e.Balance = imagegen.EntryExpire, nil, -1,
+				[]Posting{{Lot: 9, Took: 1}}, 15
 		}, "lot"},
 		"of a charge that is not open": {func(e *Entry) {
 			e.Kind, e.Lots, e.Charge, e.Postings = imagegen.EntrySettle, nil, "d", []Posting{{Lot: 1, Took: 4, Back: 4}}
@@ -162,7 +168,8 @@ func TestCheckFindsFalseEntries(t *testing.T) {
 			var e Entry
 			b.is.NoErr(b.write("alice", func(a *openAccount) error {
 				former := a.Hash
-				e = a.chain(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2}, Lots: []NewLot{{Credits: 2}}}, 0)
+				e = a.chain(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2},
+					Lots: []NewLot{{Credits: 2}}}, 0)
 				test.falsify(&e)
 				e.Encoded = kv.Encode(&e, entryForm)
 				e.Hash = kv.Chained(former, e.Encoded)
@@ -181,23 +188,33 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 		harm func(*memory, *page)
 		rule string
 	}{
-		"a lot that holds less":      {func(_ *memory, p *page) { p.lots[0].Held, p.lots[0].Spent = 3, 1 }, "journal replay"},
+		"a lot that holds less": {func(_ *memory, p *page) { p.lots[0].Held, p.lots[0].Spent = 3, 1 },
+			"journal replay"},
 		"a lot that does not add up": {func(_ *memory, p *page) { p.lots[0].Remaining-- }, "lot sum"},
 		"a lot that is gone":         {func(_ *memory, p *page) { p.lots = p.lots[:1] }, "account"},
-		"a lot too many":             {func(_ *memory, p *page) { p.lots = append(p.lots, Lot{Number: 3, Lot: imagegen.Lot{User: "alice"}}) }, "journal replay"},
-		"an entry that is gone":      {func(_ *memory, p *page) { p.journal = p.journal[1:] }, "journal sequence"},
-		"an entry that was changed":  {func(_ *memory, p *page) { p.journal[1].Encoded = []byte("other") }, "journal chain"},
-		"the last entry gone":        {func(_ *memory, p *page) { p.journal = p.journal[:2] }, "journal replay"},
-		"an account with more":       {func(_ *memory, p *page) { p.account.Available++; p.account.Granted++ }, "account"},
+		"a lot too many": {func(_ *memory, p *page) {
+			p.lots = append(p.lots, Lot{Number: 3, Lot: imagegen.Lot{User: "alice"}})
+		}, "journal replay"},
+		"an entry that is gone": {func(_ *memory, p *page) { p.journal = p.journal[1:] }, "journal sequence"},
+		"an entry that was changed": {func(_ *memory, p *page) { p.journal[1].Encoded = []byte("other") },
+			"journal chain"},
+		"the last entry gone": {func(_ *memory, p *page) { p.journal = p.journal[:2] }, "journal replay"},
+		"an account with more": {func(_ *memory, p *page) { p.account.Available++; p.account.Granted++ },
+			"account"},
 		"an account out of thin air": {func(_ *memory, p *page) { p.account.Available++ }, "zero sum"},
 		"an account that expires":    {func(_ *memory, p *page) { p.account.Next.Credits++ }, "journal replay"},
-		"a row of usage with more":   {func(_ *memory, p *page) { p.changeUsage(func(s *imagegen.UsageSums) { s.Charged++ }) }, "journal replay"},
+		"a row of usage with more": {func(_ *memory, p *page) {
+			p.changeUsage(func(s *imagegen.UsageSums) { s.Charged++ })
+		}, "journal replay"},
 		"a row of usage too many": {func(_ *memory, p *page) {
 			p.usage[UsageKey{User: "alice", Day: imagegen.UsageDay(time.Now())}] = imagegen.UsageSums{}
 		}, "journal replay"},
-		"a row of usage gone":         {func(_ *memory, p *page) { clear(p.usage) }, "journal replay"},
-		"a key that has used less":    {func(_ *memory, p *page) { p.keys["key_1"] = KeyTotal{"alice", "key_1", 1, 1} }, "journal replay"},
-		"a key's total too many":      {func(_ *memory, p *page) { p.keys["key_2"] = KeyTotal{User: "alice", Key: "key_2"} }, "journal replay"},
+		"a row of usage gone": {func(_ *memory, p *page) { clear(p.usage) }, "journal replay"},
+		"a key that has used less": {func(_ *memory, p *page) { p.keys["key_1"] = KeyTotal{"alice", "key_1", 1, 1} },
+			"journal replay"},
+		"a key's total too many": {func(_ *memory, p *page) {
+			p.keys["key_2"] = KeyTotal{User: "alice", Key: "key_2"}
+		}, "journal replay"},
 		"a key's total gone":          {func(_ *memory, p *page) { clear(p.keys) }, "journal replay"},
 		"a charge that holds less":    {func(m *memory, _ *page) { m.charges["c"].Postings = nil }, "charge sum"},
 		"a charge that used too much": {func(m *memory, _ *page) { m.charges["s"].Used = 5 }, "charge sum"},
@@ -205,16 +222,19 @@ func TestCheckNamesWhatIsBroken(t *testing.T) {
 		"a settled charge of more":    {func(m *memory, _ *page) { m.charges["s"].Credits++ }, "journal replay"},
 		"an open charge of another":   {func(m *memory, _ *page) { m.charges["c"].Seq = 1 }, "journal replay"},
 		"a charge that is gone":       {func(m *memory, _ *page) { delete(m.charges, "c") }, "journal replay"},
-		"a charge of nothing":         {func(m *memory, _ *page) { m.charges["x"] = &Charge{Settled: true} }, "journal replay"},
-		"a reference that is gone":    {func(m *memory, _ *page) { delete(m.refs, "r") }, "journal replay"},
-		"a reference of nothing":      {func(m *memory, _ *page) { m.refs["x"] = Place{"alice", 1} }, "journal replay"},
-		"a clock behind":              {func(m *memory, _ *page) { m.clock.Written = time.Unix(1, 0) }, "journal replay"},
-		"a clock of another epoch":    {func(m *memory, _ *page) { m.clock.Epoch++ }, "journal replay"},
+		"a charge of nothing": {func(m *memory, _ *page) { m.charges["x"] = &Charge{Settled: true} },
+			"journal replay"},
+		"a reference that is gone": {func(m *memory, _ *page) { delete(m.refs, "r") }, "journal replay"},
+		"a reference of nothing":   {func(m *memory, _ *page) { m.refs["x"] = Place{"alice", 1} }, "journal replay"},
+		"a clock behind": {func(m *memory, _ *page) { m.clock.Written = time.Unix(1, 0) },
+			"journal replay"},
+		"a clock of another epoch": {func(m *memory, _ *page) { m.clock.Epoch++ }, "journal replay"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := granted(t)
 			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 4}))
-			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "s", User: "alice", Credits: 4, Model: "m", Key: "key_1", N: 2}))
+			b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "s", User: "alice", Credits: 4, Model: "m",
+				Key: "key_1", N: 2}))
 			b.is.NoErr(b.Settle(t.Context(), "s", 2))
 			_, err := b.Revoke(t.Context(), imagegen.Revocation{User: "alice", Credits: 1, Ref: "r"})
 			b.is.NoErr(err)
@@ -239,14 +259,15 @@ func (p *page) changeUsage(change func(*imagegen.UsageSums)) {
 func TestRepeatedGrantOfSeveralLots(t *testing.T) {
 	b := granted(t)
 	b.is.NoErr(b.write("alice", func(a *openAccount) error {
-		_, err := a.record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2, Ref: "r"}, Lots: []NewLot{{Credits: 1}, {Credits: 1}}})
+		_, err := a.record(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryGrant, Credits: 2, Ref: "r"},
+			Lots: []NewLot{{Credits: 1}, {Credits: 1}}})
 		return err
 	}))
 	_, err := b.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 2, Ref: "r"})
 	b.is.True(err != nil && !imagegen.Definite(err))
 }
 
-// Where what has expired cannot be written off, an operation behind it is not carried out, and nothing is written.
+// If expired credits cannot be written off, the operation behind that is not carried out, and nothing is written.
 func TestNothingBehindWhatCannotBeWrittenOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := granted(t)
@@ -269,7 +290,7 @@ func TestMemoryIsNotReadInVain(t *testing.T) {
 	b.is.True(errors.Is(err, context.Canceled))
 }
 
-// What a transaction wrote before it failed, or panicked, is taken back.
+// The writes of a transaction that failed, or panicked, are taken back.
 func TestMemoryTakesBack(t *testing.T) {
 	b := granted(t)
 	b.is.NoErr(b.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 4}))

@@ -34,7 +34,7 @@ type Tx interface {
 	Spendable(imagegen.UserID) iter.Seq[Lot]
 	// Expiring goes over the spendable lots that have an expiry, earliest first, see [Lot.CompareExpiry].
 	Expiring(imagegen.UserID) iter.Seq[Lot]
-	// Due goes over the users of whom something expires at or before a time, see [Account.Next].
+	// Due goes over the users of whose lots some expire at or before a time, see [Account.Next].
 	Due(time.Time) iter.Seq[imagegen.UserID]
 	// Charge returns a charge, open or settled.
 	Charge(imagegen.ChargeID) (c Charge, known bool)
@@ -68,7 +68,7 @@ type Tx interface {
 // Rows are all the rows of a ledger, as an audit reads them.
 type Rows interface {
 	Tx
-	// Users goes over all users of whom there is any row, in order. The empty name, the system's, is among
+	// Users goes over all users who have any row, in order. The empty name, the system's, is among
 	// them if it has rows.
 	Users() iter.Seq[imagegen.UserID]
 	// Journal goes over a user's entries in order. One that cannot be read comes with an error.

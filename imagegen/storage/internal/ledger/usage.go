@@ -31,8 +31,8 @@ type KeyTotal struct {
 	Open    int              // charges that are not settled
 }
 
-// told is the row as callers see it, who know whose it is.
-func (u Usage) told() imagegen.Usage {
+// public is the row as callers see it, who know whose it is.
+func (u Usage) public() imagegen.Usage {
 	return imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
 }
 
@@ -81,7 +81,7 @@ func (c *Change) book(of billing) error {
 	}
 	row := of.UsageRow(key)
 	c.Usage = &UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(e.sums())}}
-	if err := c.Usage.To.check(); err != nil || e.Key == "" {
+	if err := c.Usage.To.checkSums(); err != nil || e.Key == "" {
 		return err
 	}
 	total := of.KeyTotal(e.User, e.Key)
@@ -90,20 +90,22 @@ func (c *Change) book(of billing) error {
 	if c.Key.To.Open++; e.Kind == imagegen.EntrySettle {
 		c.Key.To.Open -= 2 // one less than before
 	}
-	return c.Key.To.check()
+	return c.Key.To.checkSums()
 }
 
-// check returns a Violation if the sums cannot be those of charges.
-func (u Usage) check() error {
+// checkSums returns a Violation if the sums cannot be those of charges.
+func (u Usage) checkSums() error {
 	held := u.Charged - u.Refunded - u.Spent
-	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Cancelled < 0 || u.Failed+u.Cancelled > u.Generations {
-		return broken("usage", u.User, "key %q, %s, model %q: %+v", u.Key, u.Day.Format(time.DateOnly), u.Model, u.UsageSums)
+	if held < 0 || u.Refunded < 0 || u.Spent < 0 || u.Images < 0 || u.Failed < 0 || u.Cancelled < 0 ||
+		u.Failed+u.Cancelled > u.Generations {
+		return broken("usage", u.User, "key %q, %s, model %q: %+v", u.Key, u.Day.Format(time.DateOnly), u.Model,
+			u.UsageSums)
 	}
 	return nil
 }
 
-// check returns a Violation if the total cannot be that of charges.
-func (t KeyTotal) check() error {
+// checkSums returns a Violation if the total cannot be that of charges.
+func (t KeyTotal) checkSums() error {
 	if t.Credits < 0 || t.Open < 0 {
 		return broken("usage", t.User, "key %q has used %d credits, and has %d charges open", t.Key, t.Credits, t.Open)
 	}
@@ -111,7 +113,7 @@ func (t KeyTotal) check() error {
 }
 
 // paidImages is how many of a charge's images the used credits pay for. It assumes that all images cost the same;
-// used credits that are no multiple of a price are rounded down.
+// used credits that are not a multiple of a price are rounded down.
 func paidImages(charge Entry, used imagegen.Credits) int {
 	if used == -charge.Credits {
 		return charge.Images
@@ -124,8 +126,8 @@ func paidImages(charge Entry, used imagegen.Credits) int {
 // which the next entry would be dated.
 func (a *openAccount) uses(k imagegen.KeyID) imagegen.KeyUse {
 	total := a.tx.KeyTotal(a.User, k)
-	use := imagegen.KeyUse{Credits: total.Credits, AtOnce: total.Open}
-	today := imagegen.UsageDay(a.dated(a.at.Wall, a.tx.Clock().Epoch))
+	use := imagegen.KeyUse{Credits: total.Credits, Concurrent: total.Open}
+	today := a.today()
 	month := today.AddDate(0, 0, 1-today.Day())
 	for row := range a.tx.KeyUsage(a.User, k, month, month.AddDate(0, 1, 0)) {
 		counts := row.Charged - row.Refunded
@@ -137,22 +139,28 @@ func (a *openAccount) uses(k imagegen.KeyID) imagegen.KeyUse {
 	return use
 }
 
+// today is the day in which the next entry of the account would be dated.
+func (a *openAccount) today() time.Time {
+	return imagegen.UsageDay(a.dated(a.at.Wall, a.tx.Clock().Epoch))
+}
+
 // allows returns why a key's limits do not permit a charge; nil if they do. For a key without limits it reads nothing.
 func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
 	if k.Limits == (imagegen.KeyLimits{}) {
 		return nil
 	}
-	return k.Exceeds(a.uses(k.ID), cost)
+	return k.CheckLimits(a.uses(k.ID), cost)
 }
 
 // Usage implements imagegen.CreditAdmin. With nothing to sum up it returns an empty slice, not nil. Both ends of q are
 // days, and both are included.
-func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage, err error) {
+func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQuery) (all []imagegen.Usage,
+	err error) {
 	all = []imagegen.Usage{}
-	err = l.look(ctx, u, func(a *openAccount) (err error) {
+	err = l.view(ctx, u, func(a *openAccount) (err error) {
 		all, err = q.Sum(func(yield func(imagegen.Usage) bool) {
 			for row := range a.tx.Usage(u, imagegen.UsageDay(q.From), imagegen.UsageDay(q.To).AddDate(0, 0, 1)) {
-				if !yield(row.told()) {
+				if !yield(row.public()) {
 					return
 				}
 			}
@@ -160,6 +168,13 @@ func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQ
 		return err
 	})
 	return all, err
+}
+
+// Today implements imagegen.CreditAdmin.
+func (l *Ledger) Today(ctx context.Context, u imagegen.UserID) (today time.Time, err error) {
+	at := l.Read()
+	err = l.store.View(ctx, func(tx Tx) error { today = l.At(tx, at).accountOf(u).today(); return nil })
+	return today, err
 }
 
 // EachUsage implements imagegen.CreditAdmin. Each day has a transaction of its own, since one that reads for long may
@@ -180,7 +195,7 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f(row.User, row.told())
+			f(row.User, row.public())
 		}
 		return nil
 	})
@@ -188,7 +203,7 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 
 // KeyUse implements imagegen.CreditAdmin. It reads the key's rows of the current month.
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
-	err = l.look(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
+	err = l.view(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
 	return use, err
 }
 
@@ -196,7 +211,8 @@ func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID
 func (a *openAccount) origin(c Charge) (Entry, error) {
 	e, known := a.tx.Entry(c.Place)
 	if !known {
-		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit", Entry{Entry: imagegen.Entry{User: c.User, Seq: c.Seq}}.subject())
+		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit",
+			Entry{Entry: imagegen.Entry{User: c.User, Seq: c.Seq}}.subject())
 	}
 	return e, nil
 }

@@ -1,7 +1,7 @@
-// Package rules is what every storage checks of a record before it writes it, and what follows from that. Its
-// functions write nothing themselves. A storage calls them within a transaction and gives them what they need of it:
-// Accounts to look things up, ledger.Books for the credits. So memory, bbolt and PostgreSQL refuse the same requests, in
-// the same order, with the same errors.
+// Package rules is what every storage checks of a record before it writes it, and what follows from that. Its functions
+// write nothing themselves. A storage calls them within a transaction and gives them what they need of it: Accounts to
+// look things up, ledger.Books for the credits. So memory, bbolt and PostgreSQL refuse the same requests, in the same
+// order, with the same errors.
 package rules
 
 import (
@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -24,7 +25,8 @@ func New(r imagegen.Record) error {
 	case r.ID == "" || strings.Contains(string(r.ID), "\x00"):
 		return imagegen.Invalid("a generation's identifier is not empty and holds no NUL; got %q", r.ID)
 	case r.State != imagegen.StateCharging:
-		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State, imagegen.StateCharging)
+		return imagegen.Invalid("generation %s is created in state %q; it must be %q", r.ID, r.State,
+			imagegen.StateCharging)
 	}
 	return r.Check()
 }
@@ -38,8 +40,9 @@ type Accounts interface {
 }
 
 // Asked returns why a new record cannot be had: its API key, its user, its idempotency key, in
-// this order; last whether the user is suspended, so that what was charged before is answered all the same.
-func Asked(in Accounts, r imagegen.Record) error {
+// this order; last whether the user is suspended, so that what was charged before is answered all the same. at is the
+// time of the commit: the record may be older, since its call waited for a slot.
+func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 	u, err := in.User(r.User)
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // an embedder's users are its own
 		return err
@@ -54,17 +57,18 @@ func Asked(in Accounts, r imagegen.Record) error {
 			return err
 		}
 	}
-	if err := k.Refuses(u, r.CreatedAt); err != nil {
+	if err := k.CheckUsable(u, at.Now); err != nil {
 		return err
 	}
-	if err := free(in, r); err != nil {
+	if err := free(in, r, at); err != nil {
 		return err
 	}
-	return u.RefusesCharge()
+	return u.CheckNotSuspended()
 }
 
-// free returns an *imagegen.ReservedError if another record holds the idempotency key of r and still reserves it.
-func free(in Accounts, r imagegen.Record) error {
+// free returns an *imagegen.IdempotencyKeyTakenError if another record holds the idempotency key of r and still
+// reserves it.
+func free(in Accounts, r imagegen.Record, at clock.Reading) error {
 	if r.IdempotencyKey == "" {
 		return nil
 	}
@@ -74,8 +78,8 @@ func free(in Accounts, r imagegen.Record) error {
 		return nil
 	case err != nil:
 		return err
-	case former.Reserves(r.CreatedAt):
-		return &imagegen.ReservedError{Record: former}
+	case former.HoldsIdempotencyKey(at.Age(former.CompletedAt)):
+		return &imagegen.IdempotencyKeyTakenError{Record: former}
 	}
 	return nil
 }
@@ -88,7 +92,7 @@ func Unlimited(in Accounts, r imagegen.Record) error {
 	}
 	k, err := in.Key(r.KeyID)
 	if err == nil && k.Limits != (imagegen.KeyLimits{}) {
-		return imagegen.RefuseCharge("the limits of the API key %s cannot be kept here; use one without limits", k.ID)
+		return imagegen.ChargeRefused("the limits of the API key %s cannot be kept here; use one without limits", k.ID)
 	}
 	return err
 }
@@ -109,18 +113,18 @@ func Charge(in Accounts, b ledger.Books, r imagegen.Record) (err error) {
 // balance that the record wants is read after the charge was closed, so that it includes the refund.
 func Settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
 	refusal := closeCharge(b, r)
-	if refusal != nil && !imagegen.RefusedForGood(refusal) {
+	if refusal != nil && !imagegen.Permanent(refusal) {
 		return r, refusal
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
-		told := b.Balance(r.User)
-		told.AccountType = accountType
-		balance = &told
+		after := b.Balance(r.User)
+		after.AccountType = accountType
+		balance = &after
 	}
-	var end imagegen.Change = imagegen.Close{Balance: balance}
+	var end imagegen.Change = imagegen.CloseChange{Balance: balance}
 	if refusal != nil {
-		end = imagegen.Dispute{Detail: refusal.Error(), Balance: balance}
+		end = imagegen.DisputeChange{Detail: refusal.Error(), Balance: balance}
 	}
 	ended, _, err := r.Apply(r.Attempt, end)
 	return ended, err
@@ -135,16 +139,17 @@ func closeCharge(b ledger.Books, r imagegen.Record) error {
 	return b.Settle(r.Charge().ID, r.Used())
 }
 
-// Act is the row of the audit trail for a change to a generation; false: the change gets none, as an erasure by age. The
-// storage fills in the time and the actor.
+// Act is the row of the audit trail for a change to a generation; false: the change gets none, as an erasure by age.
+// The storage fills in the time and the actor.
 func Act(c imagegen.Change, from, to imagegen.Record) (account.TrailRow, bool) {
 	r := account.TrailRow{Target: string(from.ID), User: from.User, Outcome: account.TrailDone}
 	switch c := c.(type) {
-	case imagegen.Erase:
+	case imagegen.EraseChange:
 		r.Act, r.Before = account.ActGenerationDelete, trail.Fields("status", from.Status(), "images", from.Published)
 		return r, !c.Aged
-	case imagegen.Resolve:
-		r.Act, r.Before, r.After = account.ActGenerationResolve, trail.Fields("disputed", from.Used()), trail.Fields("spent", to.Used())
+	case imagegen.ResolveChange:
+		r.Act, r.Before, r.After = account.ActGenerationResolve, trail.Fields("disputed", from.Used()),
+			trail.Fields("spent", to.Used())
 		return r, true
 	}
 	return r, false
@@ -156,7 +161,8 @@ func Act(c imagegen.Change, from, to imagegen.Record) (account.TrailRow, bool) {
 func Charged(tx ledger.Tx, r imagegen.Record, joint bool) error {
 	known, err := ledger.CheckCharge(tx, r)
 	if err == nil && !known && joint {
-		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID), Detail: "it was charged here, and there is no such charge"}
+		return imagegen.Violation{Rule: "generation charge", Subject: string(r.ID),
+			Detail: "it was charged here, and there is no such charge"}
 	}
 	return err
 }
@@ -171,6 +177,7 @@ func Clone(r imagegen.Record) imagegen.Record {
 	r.Options = r.Options.Clone()
 	r.References, r.Images = slices.Clone(r.References), slices.Clone(r.Images)
 	r.Job, r.JobUpstreams = slices.Clone(r.Job), slices.Clone(r.JobUpstreams)
+	r.Costs = slices.Clone(r.Costs)
 	r.Failure, r.Balance = clone(r.Failure), clone(r.Balance)
 	if r.Balance != nil {
 		r.Balance.NextExpiration = clone(r.Balance.NextExpiration)

@@ -9,12 +9,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Check goes over a table and its indexes as long as goOn returns true. It reports values that cannot be read, that
+// Audit goes over a table and its indexes as long as goOn returns true. It reports values that cannot be read, that
 // are encoded otherwise than they would be written, or that are in the wrong place; values without their
 // entries; entries of values that do not exist or stand elsewhere; and, if the table is [Table.Witnessed], that
 // something was lost. It calls each with every value that can be read and is in its place, and returns how
 // many values it met in all.
-func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
+func (t *Table[V]) Audit(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
 	c := checker[V]{t, tx, report}
 	var d digest
 	ascend(tx, t.name, c.entries, func(key, stored []byte) bool {
@@ -26,13 +26,14 @@ func (t *Table[V]) Check(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 		return goOn()
 	})
 	for _, i := range t.indexes {
-		ascend(tx, i.name, c.named, func(key, value []byte) bool {
+		ascend(tx, i.name, c.valueOf, func(key, value []byte) bool {
 			c.entry(i, parse(key), value)
 			return goOn()
 		})
 	}
 	if kept := t.digest(tx); t.witnessed && goOn() && kept != d {
-		c.violation("digest", []byte(t.name), "it has %d values and should have %d, or they are not those that were written", d.Count, kept.Count)
+		c.violation("digest", []byte(t.name),
+			"it has %d values and should have %d, or they are not those that were written", d.Count, kept.Count)
 	}
 	return int(d.Count)
 }
@@ -100,8 +101,8 @@ func (c checker[V]) entries(key, stored []byte) (all []kv.Place) {
 	return all
 }
 
-// named is the place of the value that an entry names.
-func (c checker[V]) named(entry, _ []byte) []kv.Place {
+// valueOf is the place of the value that an entry names.
+func (c checker[V]) valueOf(entry, _ []byte) []kv.Place {
 	return []kv.Place{{Bucket: c.table.name, Key: parse(entry).Key}}
 }
 

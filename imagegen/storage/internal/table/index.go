@@ -54,7 +54,7 @@ type Entry struct {
 	Key   []byte // of the value
 }
 
-// parse splits an entry's key, without copying it. It returns the zero Entry for a key that is no entry's.
+// parse splits an entry's key, without copying it. It returns the zero Entry for a key that is not an entry's.
 func parse(entry []byte) (e Entry) {
 	n := len(entry) - 2
 	if n < 0 {
@@ -92,6 +92,26 @@ func (i *Index[V]) move(tx kv.Tx, key []byte, from, to *V) {
 	if after != nil {
 		tx.Put(i.name, entryKey(after, key), present)
 	}
+}
+
+// Replace takes up to n entries out of a former index with the same values, and puts those values into this one. more:
+// there are further ones. It leaves out what cannot be read.
+func (i *Index[V]) Replace(tx kv.Tx, former kv.Bucket, n int) (more bool) {
+	var entries [][]byte
+	tx.Keys(former, nil, func(entry []byte) bool {
+		if more = len(entries) == n; !more {
+			entries = append(entries, bytes.Clone(entry))
+		}
+		return !more
+	})
+	for _, entry := range entries {
+		key := parse(entry).Key
+		if v, err := i.Get(tx, key); err == nil {
+			i.move(tx, key, nil, &v)
+		}
+		tx.Delete(former, entry)
+	}
+	return more
 }
 
 // Entries goes over the entries from the first at or behind a place. The index must not be changed meanwhile.
@@ -148,6 +168,21 @@ func (i *Index[V]) Find(tx kv.Tx, under []byte) (v V, err error) {
 		return v, imagegen.ErrNotFound
 	}
 	return i.Get(tx, key)
+}
+
+// PutNew adds a value to the table of which no other may have the same key or the same place in this index. added is
+// false if the value is there already. imagegen.ErrExists: another value has its key or its place.
+func (i *Index[V]) PutNew(tx kv.Tx, v *V) (added bool, err error) {
+	key := i.table.key(v)
+	former := i.First(tx, i.place(v))
+	switch {
+	case bytes.Equal(former, key):
+		return false, nil
+	case former != nil || i.table.Has(tx, key):
+		return false, imagegen.ErrExists
+	}
+	i.table.Put(tx, nil, v)
+	return true, nil
 }
 
 // Values reads the values that the index names under keys. If one cannot be read, it returns only the error.

@@ -7,8 +7,8 @@
 //	users := table.New("users", key, form)     // bucket "users": key → encoded value
 //	names := users.Index("names", placeByName) // bucket "users.names": place, key → nothing
 //
-// Whoever replaces or removes a value passes the value as it was read, so that the former entries of the indexes
-// are found without another read.
+// Callers that replace or remove a value pass it as it was read, so that the former entries of the indexes are found
+// without another read.
 package table
 
 import (
@@ -79,15 +79,15 @@ func (t *Table[V]) All(tx kv.Tx) func(yield func(V, error) bool) {
 // Put writes to in place of from, which is the value as it was read and has the same key. from is nil if there
 // is no value under that key.
 func (t *Table[V]) Put(tx kv.Tx, from, to *V) {
-	t.write(tx, t.key(to), kv.Encode(to, t.form), from, to)
+	t.replace(tx, t.key(to), kv.Encode(to, t.form), from, to)
 }
 
 // Remove removes a value; v is the value as it was read.
-func (t *Table[V]) Remove(tx kv.Tx, v *V) { t.write(tx, t.key(v), nil, v, nil) }
+func (t *Table[V]) Remove(tx kv.Tx, v *V) { t.replace(tx, t.key(v), nil, v, nil) }
 
-// write replaces a value and its entries; stored is nil to remove it. The digest comes before the value, since it
+// replace replaces a value and its entries; stored is nil to remove it. The digest comes before the value, since it
 // reads the former one.
-func (t *Table[V]) write(tx kv.Tx, key, stored []byte, from, to *V) {
+func (t *Table[V]) replace(tx kv.Tx, key, stored []byte, from, to *V) {
 	for _, i := range t.indexes {
 		i.move(tx, key, from, to)
 	}

@@ -44,7 +44,8 @@ func library(t *testing.T) kv.DB {
 	t.Helper()
 	db := kvtest.New()
 	change(t, db, func(tx kv.Tx) error {
-		for _, b := range []book{{"Emma", "Austen", false}, {"Persuasion", "Austen", true}, {"Middlemarch", "Eliot", true}, {"Ada", "Aust", false}} {
+		for _, b := range []book{{"Emma", "Austen", false}, {"Persuasion", "Austen", true},
+			{"Middlemarch", "Eliot", true}, {"Ada", "Aust", false}} {
 			books.Put(tx, nil, &b)
 		}
 		return nil
@@ -133,7 +134,9 @@ func TestIndexesFollow(t *testing.T) {
 // check lists the rules that are broken.
 func check(tx kv.Tx) string {
 	var rules []string
-	books.Check(tx, func(v imagegen.Violation) { rules = append(rules, v.Rule+" "+v.Subject) }, func() bool { return true }, func(book) {})
+	books.Audit(tx, func(v imagegen.Violation) { rules = append(rules, v.Rule+" "+v.Subject) }, func() bool {
+		return true
+	}, func(book) {})
 	slices.Sort(rules)
 	return strings.Join(rules, ", ")
 }
@@ -148,12 +151,15 @@ func TestCheckFinds(t *testing.T) {
 	}{
 		"nothing":    {func(kv.Tx) {}, ""},
 		"value lost": {func(tx kv.Tx) { tx.Delete("books", []byte("Emma")) }, "digest books, index Emma"},
-		"value cut":  {func(tx kv.Tx) { v := emma(tx); tx.Put("books", []byte("Emma"), v[:len(v)-1]) }, "digest books, record Emma"},
+		"value cut": {func(tx kv.Tx) { v := emma(tx); tx.Put("books", []byte("Emma"), v[:len(v)-1]) },
+			"digest books, record Emma"},
 		"value changed": {func(tx kv.Tx) {
 			tx.Put("books", []byte("Emma"), bytes.Replace(emma(tx), []byte("Austen"), []byte("Austin"), 1))
 		}, "digest books, index Emma, index Emma"},
-		"value put in":       {func(tx kv.Tx) { tx.Put("books", []byte("Emma 2"), emma(tx)) }, "digest books, record Emma 2"},
-		"entry lost":         {func(tx kv.Tx) { tx.Delete("books.authors", entry("Austen", []byte("Emma"))) }, "index Emma"},
+		"value put in": {func(tx kv.Tx) { tx.Put("books", []byte("Emma 2"), emma(tx)) },
+			"digest books, record Emma 2"},
+		"entry lost": {func(tx kv.Tx) { tx.Delete("books.authors", entry("Austen", []byte("Emma"))) },
+			"index Emma"},
 		"entry too many":     {func(tx kv.Tx) { tx.Put("books.lent", entry([]byte("Emma")), []byte{1}) }, "index Emma"},
 		"entry of none":      {func(tx kv.Tx) { tx.Put("books.lent", entry([]byte("Lost")), []byte{1}) }, "index Lost"},
 		"entry that is none": {func(tx kv.Tx) { tx.Put("books.lent", []byte{255, 255}, []byte{1}) }, "index "},

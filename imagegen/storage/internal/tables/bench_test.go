@@ -30,7 +30,7 @@ func generate(b *testing.B, d *db, n int) {
 	}
 	image := imagegen.StoredImage{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 1)), Attempt: 1,
 		MediaType: "image/png", Width: 1024, Height: 1024, Size: 1 << 20, CreatedAt: r.CreatedAt}
-	o := imagegen.Outcome{Images: []imagegen.StoredImage{image}, At: r.CreatedAt, AccountType: "FREE"}
+	o := imagegen.OutcomeChange{Images: []imagegen.StoredImage{image}, At: r.CreatedAt, AccountType: "FREE"}
 	if _, err := d.FinishSettled(b.Context(), r.Fence(), o); err != nil {
 		b.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func BenchmarkClaim(b *testing.B) {
 				if err != nil || len(rs) != 1 {
 					b.Fatal(len(rs), err)
 				}
-				if _, err := d.Update(b.Context(), rs[0].Fence(), imagegen.Release{}); err != nil {
+				if _, err := d.Update(b.Context(), rs[0].Fence(), imagegen.ReleaseChange{}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -93,13 +93,14 @@ func BenchmarkClaim(b *testing.B) {
 // queue queues work of a user of its own.
 func queue(b *testing.B, d *db, n int) {
 	r := imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: imagegen.UserID(fmt.Sprint("user", n)), Model: "fake-1",
-			Prompt: "a fox in the snow", N: 1, Price: 1, Ratio: "1:1", Tier: "1K", Async: true, CreatedAt: time.Unix(int64(n)+1, 0)},
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)),
+			User: imagegen.UserID(fmt.Sprint("user", n)), Model: "fake-1", Prompt: "a fox in the snow", N: 1, Price: 1,
+			Ratio: "1:1", Tier: "1K", Async: true, CreatedAt: time.Unix(int64(n)+1, 0)},
 		Progress: imagegen.Progress{State: imagegen.StateCharging},
 	}
 	r, err := d.Create(b.Context(), r, time.Minute)
 	if err == nil {
-		_, err = d.Update(b.Context(), r.Fence(), imagegen.Accept{})
+		_, err = d.Update(b.Context(), r.Fence(), imagegen.AcceptChange{})
 	}
 	if err != nil {
 		b.Fatal(err)

@@ -6,10 +6,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
-	"github.com/matryer/is"
 )
 
 // overtaken is a database in which something happens between a read and its answer.
@@ -27,7 +28,7 @@ func (d *overtaken) View(ctx context.Context, f func(kv.Tx) error) error {
 	return err
 }
 
-// A read that a change overtakes must not be what later reads are told.
+// A read that a change overtakes must not be what later reads return.
 func TestNothingOutdatedIsRemembered(t *testing.T) {
 	is := is.New(t)
 	db := &overtaken{DB: kvtest.New()}
@@ -59,8 +60,8 @@ func TestNothingOutdatedIsRemembered(t *testing.T) {
 	is.Equal(k.LastUsedAt, at)
 }
 
-// What another process changes is seen at once where nothing is kept, after the given time where rows are kept for a while,
-// and never where this process is the only one.
+// A change of another process is seen at once where nothing is kept, after the given time where rows are kept for a
+// while, and never where this process is the only one.
 func TestRowsAreKeptForAsLongAsAsked(t *testing.T) {
 	for _, c := range []struct {
 		age           time.Duration

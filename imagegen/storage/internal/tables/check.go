@@ -12,19 +12,26 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 )
 
-// Check goes over the tables and reports every broken invariant. A generation has ended if and only if its charge is
-// closed; it cost its price times the images published; its record is sound. The indexes name what exists and
-// nothing else. Nothing was lost of users, keys and sign-ins. Check returns how many generations there are. Its
-// error means that the check could not be carried out.
+// Audit goes over the tables and reports every broken invariant. A generation has ended if and only if its charge is
+// closed; it cost its price times the images published; its record is sound. The totals are those of the generations.
+// The indexes name what exists and nothing else. Nothing was lost of users, keys and sign-ins. Audit returns how many
+// generations there are. Its error means that the check could not be carried out.
 //
 // If there are generations at all, a charge that has a generation's identifier, and is open or was spent, must
 // have that generation. Without any the books serve another store. Other charges are the embedder's own.
-func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
+func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
 	goOn := func() bool { return ctx.Err() == nil }
-	n = generations.Check(tx, report, goOn, func(r row) {
+	sums := make(rules.Totals)
+	n = generations.Audit(tx, report, goOn, func(r row) {
+		sums.Add(r.TotalsKey(), r.Totals())
 		found(report, r.ID, r.Check())
 		found(report, r.ID, rules.Charged(ledgerkv.Rows(tx), r.Record, r.Joint))
 	})
+	totals.Audit(tx, report, goOn, func(r imagegen.TotalsRow) {
+		sums.Add(r.TotalsKey,
+			imagegen.Totals{}.Minus(r.Totals))
+	})
+	sums.Check(report)
 	checkAll(tx, report, goOn, users)
 	checkAll(tx, report, goOn, keys)
 	checkAll(tx, report, goOn, operatorKeys)
@@ -33,10 +40,12 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	checkAll(tx, report, goOn, invitations)
 	checkAll(tx, report, goOn, passkeys)
 	checkAll(tx, report, goOn, identities)
+	checkAll(tx, report, goOn, marks)
 	if n > 0 {
 		ledger.Unreturned(ledgerkv.Rows(tx), func(id imagegen.ChargeID) bool {
 			if g := imagegen.GenerationID(id); g.Valid() && !generations.Has(tx, []byte(g)) {
-				report(imagegen.Violation{Rule: "generation charge", Subject: string(g), Detail: "it was charged, and does not exist"})
+				report(imagegen.Violation{Rule: "generation charge", Subject: string(g),
+					Detail: "it was charged, and does not exist"})
 			}
 			return goOn()
 		})
@@ -46,10 +55,10 @@ func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 
 // checkAll checks a table whose values have no invariants of their own.
 func checkAll[V any](tx kv.Tx, report func(imagegen.Violation), goOn func() bool, t *table.Table[V]) {
-	t.Check(tx, report, goOn, func(V) {})
+	t.Audit(tx, report, goOn, func(V) {})
 }
 
-// found reports the error of a check of a generation. One that is no violation comes from a charge that cannot be
+// found reports the error of a check of a generation. One that is not a violation comes from a charge that cannot be
 // read.
 func found(report func(imagegen.Violation), id imagegen.GenerationID, err error) {
 	v, ok := errors.AsType[imagegen.Violation](err)

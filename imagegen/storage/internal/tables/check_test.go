@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/matryer/is"
 )
 
 func (d *db) check(t *testing.T) (rules []string) {
@@ -59,18 +60,24 @@ func TestCheckFinds(t *testing.T) {
 		}, "record"},
 		"another state":      {change(func(r *tables.Row) { r.State = imagegen.StateErasing }), "index"},
 		"failed with images": {change(func(r *tables.Row) { r.State = imagegen.StateFailed }), "outcome"},
-		"image of another":   {change(func(r *tables.Row) { r.Images[0].ID = outcomeOf(recordNo(4, false)).Images[0].ID }), "image record"},
+		"image of another": {change(func(r *tables.Row) {
+			r.Images[0].ID = outcomeOf(recordNo(4, false)).Images[0].ID
+		}), "image record"},
 		"image without type": {change(func(r *tables.Row) { r.Images[0].MediaType = "" }), "image record"},
 
 		"not among the open ones":  {forget("generations.open", recordNo(2, false)), "index"},
-		"not among the ended ones": {forget("generations.ended", succeeded), "index"},
+		"not among the ended ones": {forget("generations.ends", succeeded), "index"},
 		"not in the list":          {forget("generations.listed", succeeded), "index"},
 		"prompt entry lost":        {forget("generations.prompts", recordNo(4, false)), "index"},
 		"reservation lost":         {forget("generations.reserved", succeeded), "index"},
 		"reservation of another's": {func(t *testing.T, _ *db, tx kv.Tx) {
 			hash := imagegen.IdempotencyHash("k3")
-			tx.Put("generations.reserved", kv.Key("bob", hash[:], uint64(1), []byte(succeeded.ID), byte(0), byte(len(succeeded.ID))), []byte{1})
+			tx.Put("generations.reserved", kv.Key("bob", hash[:], uint64(1), []byte(succeeded.ID), byte(0),
+				byte(len(succeeded.ID))), []byte{1})
 		}, "index"},
+		"not in the totals": {change(func(r *tables.Row) {
+			r.Costs = []imagegen.AttemptCost{{Attempt: r.Attempt, Cost: 7, Reason: imagegen.CostReported}}
+		}), "totals"},
 		"a user lost": {func(t *testing.T, d *db, tx kv.Tx) { tx.Delete("users", kv.Key("bob")) }, "digest"},
 
 		"charge lost": {forget("ledger.charges", succeeded), "generation charge"},
@@ -111,8 +118,8 @@ func TestCheckFinds(t *testing.T) {
 	}
 }
 
-// Charges that are no generation's are none of the tables' business, nor are those of a ledger that
-// serves another store, nor what was voided.
+// An audit passes over charges that belong to no generation, those of a ledger that serves another store, and voided
+// ones.
 func TestCheckLeavesOtherCharges(t *testing.T) {
 	is := is.New(t)
 	d := open(t, kvtest.New())

@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
-	"github.com/matryer/is"
 )
 
 // full is a row with something in every field.
@@ -22,22 +23,29 @@ func full() row {
 	return row{
 		Record: imagegen.Record{
 			Intent: imagegen.Intent{
-				ID: "gen_1", User: "alice", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4, Size: imagegen.Size{Width: 16, Height: 8192},
-				Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K", Price: imagegen.MaxCredits, Async: true,
-				Options: imagegen.Options{Format: "webp", Compression: new(80), Background: "opaque", Seed: new(int64(1) << 40)},
+				ID: "gen_1", User: "alice", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4,
+				Size: imagegen.Size{Width: 16, Height: 8192}, Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K",
+				Price: imagegen.MaxCredits, Async: true, Options: imagegen.Options{Format: "webp", Compression: new(80),
+					Background: "opaque", Seed: new(int64(1) << 40)},
 				References: []imagegen.ReferenceFile{
-					{ID: "ref_1", Mask: true, Image: "img_1", MediaType: "image/png", Size: 1 << 40, Width: 3, Height: 4, SHA256: [32]byte{31: 1}},
+					{ID: "ref_1", Mask: true, Image: "img_1", MediaType: "image/png", Size: 1 << 40, Width: 3,
+						Height: 4, SHA256: [32]byte{31: 1}, Orientation: 6, CopyOf: "ref_0"},
 					{ID: "ref_2", MediaType: "image/webp", Size: 1, Width: 1, Height: 1, SHA256: [32]byte{1}},
 				},
 				IdempotencyKey: "k", Fingerprint: [32]byte{7}, JoinKey: [32]byte{8}, CreatedAt: at,
 			},
 			Progress: imagegen.Progress{
-				State: imagegen.StateSettling, Attempt: 3, Failures: 2, Resumptions: 1, Delay: time.Second, Job: []byte{0, 1}, JobUpstreams: []string{"u"},
+				State: imagegen.StateSettling, Attempt: 3, Failures: 2, Resumptions: 1, Delay: time.Second,
+				Job: []byte{0, 1}, JobUpstreams: []string{"u"},
 				Images: []imagegen.StoredImage{{ID: "image_1", Attempt: 2, MediaType: "image/jpeg", Width: 5, Height: 6,
-					Size: 7, SHA256: [32]byte{8}, CreatedAt: at}},
-				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"}, CompletedAt: at,
-				Balance:     &imagegen.Balance{Credits: 9, AccountType: "PRO", NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
-				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true,
+					Size: 7, SHA256: [32]byte{8}, CreatedAt: at, Provenance: imagegen.ProvenanceKept}},
+				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"},
+				CompletedAt: at, Balance: &imagegen.Balance{Credits: 9, AccountType: "PRO",
+					NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
+				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true, Stopped: true,
+				Costs: []imagegen.AttemptCost{{Attempt: 1, Provider: "openai", Images: 2, Usage: imagegen.UpstreamUsage{
+					TextInput: 1, ImageInput: 2, TextOutput: 3, ImageOutput: 4, Units: 5, Time: 6}, Cost: 7,
+					Reason: imagegen.CostReported}},
 			},
 		},
 		Joint: true, Due: at, Nth: 2,
@@ -79,36 +87,55 @@ func shared(a, b reflect.Value, path string) (names []string) {
 	return names
 }
 
-// What a former version wrote is read by this one. Where this fails, because a field has another name or
+// This version reads what a former one wrote. Where this test fails, because a field has another name or
 // form, a migration is needed; -update writes the file anew while there is no data to migrate.
 func TestFormerRows(t *testing.T) {
 	at := full().CreatedAt
 	t.Run("generation", func(t *testing.T) { former(t, full(), codeRow) })
+	t.Run("generation-2", func(t *testing.T) {
+		second := full()
+		second.Costs = nil
+		reads(t, second, codeRow)
+	})
+	t.Run("generation-1", func(t *testing.T) {
+		first := full()
+		first.Stopped, first.Costs = false, nil
+		first.References[0].Orientation, first.References[0].CopyOf, first.Images[0].Provenance = 0, "", ""
+		reads(t, first, codeRow)
+	})
 	t.Run("user", func(t *testing.T) {
-		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at, SuspendedAt: at}, codeUser)
+		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at,
+			SuspendedAt: at}, codeUser)
 	})
 	t.Run("key", func(t *testing.T) {
-		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1}, CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at,
-			Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3, AtOnce: 4}}, codeKey)
+		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1},
+			CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at, Limits: imagegen.KeyLimits{Credits: 1,
+				Daily: 2, Monthly: 3, Concurrent: 4}}, codeKey)
 	})
 	t.Run("operatorkey", func(t *testing.T) {
-		former(t, account.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1}, Scopes: "credits,read", CreatedAt: at, ExpiresAt: at, RevokedAt: at}, codeOperatorKey)
+		former(t, account.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1},
+			Scopes: "credits,read", CreatedAt: at, ExpiresAt: at, RevokedAt: at}, codeOperatorKey)
 	})
 	t.Run("login", func(t *testing.T) {
-		former(t, account.Login{User: "alice", Role: account.RoleOperator, Password: "$argon2id$", ChangedAt: at}, codeLogin)
+		former(t, account.Login{User: "alice", Role: account.RoleOperator, Password: "$argon2id$", ChangedAt: at},
+			codeLogin)
 	})
 	signIn := account.SignIn{Hash: [32]byte{2}, User: "alice", CreatedAt: at, SeenAt: at, Agent: "Firefox"}
 	t.Run("signin-1", func(t *testing.T) { reads(t, signIn, codeSignIn) })
 	signIn.ConfirmedAt = at
 	t.Run("signin", func(t *testing.T) { former(t, signIn, codeSignIn) })
 	t.Run("passkey", func(t *testing.T) {
-		former(t, account.Passkey{ID: "AQI", User: "alice", Name: "laptop", Credential: []byte{1}, Uses: 1 << 31, CreatedAt: at, LastUsedAt: at}, codePasskey)
+		former(t, account.Passkey{ID: "AQI", User: "alice", Name: "laptop", Credential: []byte{1}, Uses: 1 << 31,
+			CreatedAt: at, LastUsedAt: at}, codePasskey)
 	})
 	t.Run("identity", func(t *testing.T) {
-		former(t, account.Identity{Issuer: "https://id.example", Subject: "a", User: "alice", CreatedAt: at}, codeIdentity)
+		former(t, account.Identity{Issuer: "https://id.example", Subject: "a", User: "alice", CreatedAt: at},
+			codeIdentity)
 	})
+	t.Run("mark", func(t *testing.T) { former(t, mark{Key: [32]byte{4}, Until: at}, codeMark) })
 	t.Run("invitation", func(t *testing.T) {
-		former(t, account.Invitation{Hash: [32]byte{3}, User: "alice", Role: account.RoleUser, ExpiresAt: at}, codeInvitation)
+		former(t, account.Invitation{Hash: [32]byte{3}, User: "alice", Role: account.RoleUser, ExpiresAt: at},
+			codeInvitation)
 	})
 }
 
@@ -155,7 +182,7 @@ func zeroFields(v reflect.Value, path string) (names []string) {
 	return names
 }
 
-// What is damaged is an error, never a panic.
+// A damaged row is an error, never a panic.
 func FuzzDecode(f *testing.F) {
 	stored := kv.Encode(new(full()), codeRow)
 	f.Add(stored)

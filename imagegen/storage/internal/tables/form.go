@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"time"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -12,12 +14,48 @@ import (
 
 // codeRow is the encoding of a generation's row. TestFormerRows reads rows of old versions.
 func codeRow(c *kv.Coder, r *row) {
-	c.Version(1)
+	c.Version(3)
 	codeIntent(c, &r.Intent)
 	codeProgress(c, &r.Progress)
 	kv.Flag(c, &r.Joint)
 	kv.Moment(c, &r.Due)
 	kv.Number(c, &r.Nth)
+	if c.Since(2) {
+		kv.Flag(c, &r.Stopped)
+	}
+	if c.Since(3) {
+		kv.List(c, &r.Costs, codeCost)
+	}
+}
+
+func codeCost(c *kv.Coder, a *imagegen.AttemptCost) {
+	kv.Number(c, &a.Attempt)
+	kv.Text(c, &a.Provider)
+	kv.Number(c, &a.Images)
+	for _, n := range []*int64{&a.Usage.TextInput, &a.Usage.ImageInput, &a.Usage.TextOutput, &a.Usage.ImageOutput} {
+		kv.Number(c, n)
+	}
+	kv.Number(c, &a.Usage.Units)
+	kv.Number(c, &a.Usage.Time)
+	kv.Number(c, &a.Cost)
+	kv.Text(c, &a.Reason)
+}
+
+// codeTotals is the encoding of the totals that generations count for.
+func codeTotals(c *kv.Coder, r *imagegen.TotalsRow) {
+	c.Version(1)
+	day := r.Day.Unix() // 0 is a day too, and no kv.Moment
+	kv.Number(c, &day)
+	r.Day = time.Unix(day, 0).UTC()
+	kv.Text(c, &r.Model)
+	kv.Text(c, &r.User)
+	kv.Text(c, &r.Key)
+	kv.Number(c, &r.Generations)
+	kv.Number(c, &r.Images)
+	kv.Number(c, &r.Spent)
+	kv.Number(c, &r.Attempts)
+	kv.Number(c, &r.Unknown)
+	kv.Number(c, &r.Cost)
 }
 
 func codeIntent(c *kv.Coder, i *imagegen.Intent) {
@@ -59,6 +97,10 @@ func codeReference(c *kv.Coder, f *imagegen.ReferenceFile) {
 	kv.Number(c, &f.Width)
 	kv.Number(c, &f.Height)
 	kv.Fixed(c, f.SHA256[:])
+	if c.Since(2) {
+		kv.Number(c, &f.Orientation)
+		kv.Text(c, &f.CopyOf)
+	}
 }
 
 func codeProgress(c *kv.Coder, p *imagegen.Progress) {
@@ -89,6 +131,9 @@ func codeImage(c *kv.Coder, i *imagegen.StoredImage) {
 	kv.Number(c, &i.Size)
 	kv.Fixed(c, i.SHA256[:])
 	kv.Moment(c, &i.CreatedAt)
+	if c.Since(2) {
+		kv.Text(c, &i.Provenance)
+	}
 }
 
 func codeFailure(c *kv.Coder, f *imagegen.Failure) {
@@ -129,7 +174,7 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	for _, n := range []*imagegen.Credits{&k.Limits.Credits, &k.Limits.Daily, &k.Limits.Monthly} {
 		kv.Number(c, n)
 	}
-	kv.Number(c, &k.Limits.AtOnce)
+	kv.Number(c, &k.Limits.Concurrent)
 }
 
 func codeOperatorKey(c *kv.Coder, k *account.OperatorKey) {
@@ -170,6 +215,12 @@ func codeInvitation(c *kv.Coder, i *account.Invitation) {
 	kv.Text(c, &i.User)
 	kv.Text(c, &i.Role)
 	kv.Moment(c, &i.ExpiresAt)
+}
+
+func codeMark(c *kv.Coder, m *mark) {
+	c.Version(1)
+	kv.Fixed(c, m.Key[:])
+	kv.Moment(c, &m.Until)
 }
 
 func codePasskey(c *kv.Coder, p *account.Passkey) {

@@ -20,12 +20,12 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
+	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
 		if !errors.Is(err, imagegen.ErrNotFound) { // a repetition, whatever became of the record since
 			return stands, err
 		}
-		if err := rules.Asked(accounts{tx}, r); err != nil {
+		if err := rules.Asked(accounts{tx}, r, at); err != nil {
 			return row{}, err
 		}
 		if err := rules.Unlimited(accounts{tx}, r); err != nil {
@@ -39,13 +39,13 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 // the same transaction.
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	actor := account.ActorOf(ctx)
-	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		from, to, changed, err := apply(tx, f, c)
+	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
+		from, to, changed, err := applyChange(tx, f, c)
 		if err != nil || !changed {
 			return from, err
 		}
 		if done, act := rules.Act(c, from.Record, to.Record); act {
-			done.Time, done.Actor = at.Wall, actor
+			done.Time, done.Actor = at.Now, actor
 			if err := trail.Append(tx, done); err != nil {
 				return from, err
 			}
@@ -60,14 +60,15 @@ func (t *Tables) Generation(ctx context.Context, id imagegen.GenerationID) (imag
 	return r.Record, err
 }
 
-// Reserved implements [imagegen.Store].
-func (t *Tables) Reserved(ctx context.Context, u imagegen.UserID, key string) (imagegen.Record, error) {
+// GenerationByIdempotencyKey implements [imagegen.Store].
+func (t *Tables) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
+	key string) (imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Record, error) { return accounts{tx}.Reserved(u, key) })
 }
 
-// apply reads a row and applies a change to it, without writing. changed is false where the change had taken effect
-// before. imagegen.ErrStale: there is no row, or another attempt owns it.
-func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed bool, err error) {
+// applyChange reads a row and applies a change to it, without writing. changed is false where the change had taken
+// effect before. imagegen.ErrStale: there is no row, or another attempt owns it.
+func applyChange(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed bool, err error) {
 	from, err = load(tx, f.ID)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return row{}, row{}, false, imagegen.ErrStale
@@ -84,8 +85,8 @@ func apply(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed
 // what the store itself keeps of a row, and returns a copy for the caller. All writes of generations go
 // through it, so that work follows each of them.
 //
-// An imagegen.Violation: the row does not fit the charge that was made in the same commit. A kv.Damage: that charge cannot
-// be read. A charge that was made separately may follow rules of its own, so only an audit looks at that.
+// An imagegen.Violation: the row does not fit the charge that was made in the same commit. A kv.Damage: that charge
+// cannot be read. A charge that was made separately may follow rules of its own, so only an audit looks at that.
 func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Time) (row, error) {
 	// The time is stored by the judged clock, since a delay has to outlast the process.
 	to.Due = time.Time{}
@@ -137,20 +138,20 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
+	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
 		stands, err := load(tx, r.ID)
 		to := stands
 		switch {
 		case errors.Is(err, imagegen.ErrNotFound):
 			to = row{Record: r, Joint: true}
-			err = rules.Asked(accounts{tx}, r)
+			err = rules.Asked(accounts{tx}, r, at)
 		case stands.State != imagegen.StateCharging:
 			return stands, err
 		}
 		if err != nil {
 			return row{}, err
 		}
-		if to.Record, _, err = to.Apply(r.Attempt, imagegen.Accept{}); err != nil {
+		if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
 			return stands, err
 		}
 		if err := rules.Charge(accounts{tx}, t.books.At(ledgerkv.Rows(tx), at), to.Record); err != nil {
@@ -161,9 +162,10 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 }
 
 // FinishSettled implements [imagegen.JointStore]. A record that has ended is returned as it is.
-func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Outcome) (imagegen.Record, error) {
-	return t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		from, to, _, err := apply(tx, f, o)
+func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence,
+	o imagegen.OutcomeChange) (imagegen.Record, error) {
+	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
+		from, to, _, err := applyChange(tx, f, o)
 		if err != nil || to.Terminal() {
 			return from, err
 		}

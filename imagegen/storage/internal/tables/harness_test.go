@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/matryer/is"
 )
 
 // db is tables under test, and the ledger that they join.
@@ -40,7 +41,9 @@ func openWith(t testing.TB, in kv.DB, wall func() time.Time) *db {
 // Audit makes the suites check the tables.
 func (d *db) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 	err = d.kv.View(ctx, func(tx kv.Tx) (err error) {
-		r.Generations, err = tables.Check(ctx, tx, func(v imagegen.Violation) { r.Violations = append(r.Violations, v) })
+		r.Generations, err = tables.Audit(ctx, tx, func(v imagegen.Violation) {
+			r.Violations = append(r.Violations, v)
+		})
 		return err
 	})
 	return r, err
@@ -50,17 +53,19 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 func recordNo(n int, async bool) imagegen.Record {
 	return imagegen.Record{
-		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: "alice", Model: "m", Prompt: "a fox",
-			N: 2, Price: 3, Async: async, IdempotencyKey: fmt.Sprint("k", n), CreatedAt: epoch.Add(time.Duration(n) * time.Second),
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)), User: "alice", Model: "m",
+			Prompt: "a fox", N: 2, Price: 3, Async: async, IdempotencyKey: fmt.Sprint("k", n),
+			CreatedAt:  epoch.Add(time.Duration(n) * time.Second),
 			References: []imagegen.ReferenceFile{{ID: imagegen.ReferenceID(fmt.Sprint("ref_", n)), Size: 1}}},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}
 }
 
-func outcomeOf(r imagegen.Record) imagegen.Outcome {
+func outcomeOf(r imagegen.Record) imagegen.OutcomeChange {
 	id := "image_" + string(r.ID[len("gen_"):]) + fmt.Sprintf("%026d", 1)
-	return imagegen.Outcome{At: r.CreatedAt.Add(time.Minute), Images: []imagegen.StoredImage{{ID: imagegen.ImageID(id),
-		Attempt: r.Attempt, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: r.CreatedAt}}}
+	return imagegen.OutcomeChange{At: r.CreatedAt.Add(time.Minute),
+		Images: []imagegen.StoredImage{{ID: imagegen.ImageID(id),
+			Attempt: r.Attempt, MediaType: "image/png", Width: 1, Height: 1, Size: 1, CreatedAt: r.CreatedAt}}}
 }
 
 func (d *db) accept(t *testing.T, n int, async bool) imagegen.Record {
@@ -73,7 +78,7 @@ func (d *db) accept(t *testing.T, n int, async bool) imagegen.Record {
 	return r
 }
 
-func (d *db) finish(t *testing.T, r imagegen.Record, o imagegen.Outcome) imagegen.Record {
+func (d *db) finish(t *testing.T, r imagegen.Record, o imagegen.OutcomeChange) imagegen.Record {
 	t.Helper()
 	is := is.New(t)
 	r, err := d.FinishSettled(t.Context(), r.Fence(), o)
@@ -97,17 +102,17 @@ func (d *db) all(t *testing.T) {
 	is.NoErr(err)
 	d.accept(t, 2, false)
 	d.finish(t, d.accept(t, 3, false), outcomeOf(recordNo(3, false)))
-	d.finish(t, d.accept(t, 4, false), imagegen.Outcome{At: epoch})
-	d.update(t, d.finish(t, d.accept(t, 5, false), outcomeOf(recordNo(5, false))), imagegen.Erase{})
-	erasing := d.update(t, d.finish(t, d.accept(t, 6, false), outcomeOf(recordNo(6, false))), imagegen.Erase{})
-	d.update(t, erasing, imagegen.Purge{})
+	d.finish(t, d.accept(t, 4, false), imagegen.OutcomeChange{At: epoch})
+	d.update(t, d.finish(t, d.accept(t, 5, false), outcomeOf(recordNo(5, false))), imagegen.EraseChange{})
+	erasing := d.update(t, d.finish(t, d.accept(t, 6, false), outcomeOf(recordNo(6, false))), imagegen.EraseChange{})
+	d.update(t, erasing, imagegen.PurgeChange{})
 	d.update(t, d.accept(t, 7, false), outcomeOf(recordNo(7, false)))
 	for n := 8; n <= 10; n++ {
 		d.accept(t, n, true)
 	}
 	rs, _, err := d.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Hour})
 	is.NoErr(err)
-	d.update(t, rs[0], imagegen.Release{Delay: time.Hour})
+	d.update(t, rs[0], imagegen.ReleaseChange{Delay: time.Hour})
 }
 
 // alter changes a generation behind the back of its table.

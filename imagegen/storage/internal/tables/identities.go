@@ -13,8 +13,11 @@ import (
 
 // An identity is found by what the issuer calls the user, or by the user and the issuer.
 var (
-	identities     = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) }, codeIdentity).Witnessed()
-	userIdentities = identities.Index("users", func(i *account.Identity) []byte { return kv.Key(string(i.User), i.Issuer) })
+	identities = table.New("identities", func(i *account.Identity) []byte { return kv.Key(i.Issuer, i.Subject) },
+		codeIdentity).Witnessed()
+	userIdentities = identities.Index("users", func(i *account.Identity) []byte {
+		return kv.Key(string(i.User), i.Issuer)
+	})
 )
 
 // CreateIdentity implements [account.LoginStore]. imagegen.ErrInvalidRequest: the user's identifier is not valid.
@@ -39,7 +42,9 @@ func (t *Tables) CreateIdentity(ctx context.Context, i account.Identity) error {
 
 // Identity implements [account.LoginStore].
 func (t *Tables) Identity(ctx context.Context, issuer, subject string) (account.Identity, error) {
-	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) { return identities.Get(tx, kv.Key(issuer, subject)) })
+	return view(ctx, t.db, func(tx kv.Tx) (account.Identity, error) {
+		return identities.Get(tx, kv.Key(issuer, subject))
+	})
 }
 
 // UserIdentity implements [account.LoginStore]. CreateIdentity sees to it that there is one at most.

@@ -21,7 +21,8 @@ func (t *Tables) Unsettled(ctx context.Context, after imagegen.GenerationID, n i
 // oldest returns the first n wanted records of an index whose identifiers are higher than after, and counts all
 // wanted ones. Identifiers rise with time, so the first are the oldest. A record that cannot be read is an error:
 // the count would be wrong.
-func (t *Tables) oldest(ctx context.Context, in *table.Index[row], after imagegen.GenerationID, n int, wanted func(row) bool) (found []imagegen.Record, total int, err error) {
+func (t *Tables) oldest(ctx context.Context, in *table.Index[row], after imagegen.GenerationID, n int,
+	wanted func(row) bool) (found []imagegen.Record, total int, err error) {
 	err = t.db.View(ctx, func(tx kv.Tx) error {
 		found, total = nil, 0
 		for id := range in.Keys(tx, nil) {

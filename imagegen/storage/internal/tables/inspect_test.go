@@ -7,18 +7,20 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
-	"github.com/matryer/is"
 )
 
-// What is unsettled is all that was charged and has not ended, and what is about to be charged.
+// Unsettled generations are those that were charged and have not ended, and those about to be charged.
 func TestUnsettled(t *testing.T) {
 	is := is.New(t)
 	d := open(t, kvtest.New())
 	d.all(t)
-	want := []imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateSettling, imagegen.StateQueued, imagegen.StateQueued, imagegen.StateQueued}
+	want := []imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateSettling,
+		imagegen.StateQueued, imagegen.StateQueued, imagegen.StateQueued}
 	var states []imagegen.State
 	for after := imagegen.GenerationID(""); ; {
 		rs, total, err := d.Unsettled(t.Context(), after, 2)
@@ -72,10 +74,11 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 	for n := range 3000 {
 		o := outcomeOf(recordNo(n, false))
 		if n%1000 == 7 {
-			o = imagegen.Outcome{At: epoch}
+			o = imagegen.OutcomeChange{At: epoch}
 		}
 		d.finish(t, d.accept(t, n, false), o)
-		is.NoErr(d.CreateUser(t.Context(), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", n)), Name: fmt.Sprintf("name %04d", n)}))
+		is.NoErr(d.CreateUser(t.Context(), imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_", n)),
+			Name: fmt.Sprintf("name %04d", n)}))
 	}
 	var rows int
 	counted := open(t, counting{in, &rows})
@@ -86,11 +89,13 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 			return len(rs), err
 		},
 		"of one status": func() (int, error) {
-			rs, _, err := counted.Generations(t.Context(), "alice", imagegen.Query{Limit: 20, Status: imagegen.StatusFailed})
+			rs, _, err := counted.Generations(t.Context(), "alice", imagegen.Query{Limit: 20,
+				Status: imagegen.StatusFailed})
 			return len(rs), err
 		},
 		"from the middle": func() (int, error) {
-			rs, _, err := counted.Generations(t.Context(), "alice", imagegen.Query{Limit: 20, After: recordNo(1500, false).ID})
+			rs, _, err := counted.Generations(t.Context(), "alice", imagegen.Query{Limit: 20,
+				After: recordNo(1500, false).ID})
 			return len(rs), err
 		},
 		"of the journal": func() (int, error) {
@@ -115,7 +120,7 @@ func TestPagesReadWhatTheyShow(t *testing.T) {
 	}
 }
 
-// Where few of very many names match, a page ends before it has found enough.
+// If few of very many names match, a page ends before it has found enough.
 func TestUserPageIsBounded(t *testing.T) {
 	is := is.New(t)
 	d := open(t, kvtest.New())

@@ -18,16 +18,18 @@ const (
 	maxAtDeath = 10_000
 )
 
-// Killed notes that the previous process was killed: the answers of its last moments count as received by
-// nobody, so that a repeated call gets them instead of being charged again. When that process died is not
-// known. Its last moments are those before the latest end of a generation.
+// Killed notes that the previous process was killed: the answers of its last moments count as received by nobody, so
+// that a repeated call gets them instead of being charged again. When that process died is not known. Its last moments
+// are those before the latest end of a generation that is not dated later than now: what is, was written before the
+// clock was corrected.
 func (t *Tables) Killed(ctx context.Context) error {
-	_, err := t.write(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		for _, r := range endedLast(tx) {
+	_, err := t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
+		for _, r := range endedLast(tx, at) {
 			to := r
 			var changed bool
 			var err error
-			if to.Record, changed, err = r.Apply(r.Attempt, imagegen.Delivery{Undelivered: true}); err != nil || !changed {
+			if to.Record, changed, err = r.Apply(r.Attempt, imagegen.DeliveryChange{Undelivered: true}); err != nil ||
+				!changed {
 				continue // it is not one that a repeated call may join, or it is marked already
 			}
 			if _, err := t.replace(tx, r, to, at, time.Time{}); err != nil && !Unfit(err) {
@@ -41,10 +43,10 @@ func (t *Tables) Killed(ctx context.Context) error {
 
 // endedLast returns the rows that ended in the last moments before the latest end. It leaves rows that cannot
 // be read to an audit.
-func endedLast(tx kv.Tx) (rows []row) {
+func endedLast(tx kv.Tx, at clock.Reading) (rows []row) {
 	var newest time.Time
 	early := func(r row) bool { return newest.Sub(r.CompletedAt) > lastMoments }
-	for _, id := range first(maxAtDeath, ended.Down(tx, nil, nil)) {
+	for _, id := range first(maxAtDeath, ended.Down(tx, nil, kv.Key(kv.TimeKey(at.Latest())+1))) {
 		r, err := ended.Get(tx, id)
 		if err != nil {
 			continue

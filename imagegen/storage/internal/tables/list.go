@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -14,7 +15,8 @@ import (
 
 // Generations implements [imagegen.Store]. It finds the identifiers by an index, one record more than the page has,
 // and reads only the records of the page.
-func (t *Tables) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Query) (page []imagegen.Record, more bool, err error) {
+func (t *Tables) Generations(ctx context.Context, u imagegen.UserID,
+	q imagegen.Query) (page []imagegen.Record, more bool, err error) {
 	limit := max(cmp.Or(q.Limit, imagegen.DefaultPageSize), 0)
 	err = t.db.View(ctx, func(tx kv.Tx) (err error) {
 		in := listed
@@ -58,45 +60,42 @@ func first(n int, keys iter.Seq[[]byte]) (some [][]byte) {
 	return some
 }
 
-// Ended implements [imagegen.Store]. Identifiers rise with time, so it stops at the first record that was
-// created too late to have ended by then. A record that cannot be read is passed over; an audit finds it.
+// Ended implements [imagegen.Store].
 func (t *Tables) Ended(ctx context.Context, age time.Duration, n int) ([]imagegen.Record, error) {
-	by := t.books.Read().Now.Add(-age)
-	return view(ctx, t.db, func(tx kv.Tx) (old []imagegen.Record, err error) {
-		for id := range ended.Keys(tx, nil) {
-			if len(old) >= n {
-				break
-			}
-			r, err := ended.Get(tx, id)
-			if err == nil && r.CreatedAt.After(by) {
-				break // so are all that follow
-			}
-			if err == nil && !r.CompletedAt.After(by) { // else it took long: later ones may have ended before it
-				old = append(old, r.Record)
-			}
-		}
-		return old, nil
-	})
+	return t.aged(ctx, ended, age, n)
 }
 
-// Forgettable implements [imagegen.Store]. A record that cannot be read is passed over.
-func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Duration, n int) ([]imagegen.Fence, error) {
-	by := t.books.Read().Now.Add(-age)
+// Forgettable implements [imagegen.Store].
+func (t *Tables) Forgettable(ctx context.Context, s imagegen.State, age time.Duration,
+	n int) (fences []imagegen.Fence, err error) {
 	in := prompts
 	if s == imagegen.StateErased {
 		in = hashes
 	}
-	return view(ctx, t.db, func(tx kv.Tx) (fences []imagegen.Fence, err error) {
-		for id := range in.Keys(tx, nil) {
-			r, err := in.Get(tx, id)
-			if len(fences) >= n || err == nil && r.CompletedAt.After(by) {
-				break
-			}
-			if err == nil {
-				fences = append(fences, r.Fence())
+	old, err := t.aged(ctx, in, age, n)
+	for _, r := range old {
+		fences = append(fences, r.Fence())
+	}
+	return fences, err
+}
+
+// aged returns up to n records that ended at least age ago, by an index of ends. It passes over a record that cannot be
+// read; an audit finds it.
+func (t *Tables) aged(ctx context.Context, in *table.Index[row], age time.Duration, n int) ([]imagegen.Record, error) {
+	spans := t.books.Read().Aged(age)
+	return view(ctx, t.db, func(tx kv.Tx) (old []imagegen.Record, err error) {
+		for _, s := range spans {
+			upTo := kv.Key(kv.TimeKey(s.UpTo))
+			for e := range in.Entries(tx, kv.Key(kv.TimeKey(s.After)+1)) {
+				if len(old) >= n || bytes.Compare(e.Under, upTo) > 0 {
+					break
+				}
+				if r, err := in.Get(tx, e.Key); err == nil {
+					old = append(old, r.Record)
+				}
 			}
 		}
-		return fences, nil
+		return old, nil
 	})
 }
 

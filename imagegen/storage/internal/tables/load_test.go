@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/matryer/is"
 )
 
 // A process that opens the database finds what the former left: all leases over, the queue as it was.
@@ -35,7 +37,8 @@ func TestLoad(t *testing.T) {
 		for _, r := range rs {
 			states = append(states, r.State)
 		}
-		is.Equal(cmp.Diff([]imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateErasing, imagegen.StateSettling}, states), "")
+		is.Equal(cmp.Diff([]imagegen.State{imagegen.StateCharging, imagegen.StateProcessing, imagegen.StateErasing,
+			imagegen.StateSettling}, states), "")
 		rs, next, err := d.Claim(t.Context(), imagegen.Demand{Most: 10, Lease: time.Hour})
 		is.NoErr(err)
 		is.Equal(len(rs), 2)
@@ -51,7 +54,8 @@ func TestLoad(t *testing.T) {
 // has waited long enough is due.
 func TestDelaysAfterARestart(t *testing.T) {
 	for name, c := range map[string]struct{ ahead, left time.Duration }{
-		"the clock was right": {0, 40 * time.Minute}, "it was ahead": {1000 * time.Hour, time.Hour}, "it was behind": {-1000 * time.Hour, 0},
+		"the clock was right": {0, 40 * time.Minute}, "it was ahead": {1000 * time.Hour, time.Hour},
+		"it was behind": {-1000 * time.Hour, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -61,7 +65,7 @@ func TestDelaysAfterARestart(t *testing.T) {
 				former.accept(t, 1, true)
 				rs, _, err := former.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
 				is.NoErr(err)
-				former.update(t, rs[0], imagegen.Release{Delay: time.Hour})
+				former.update(t, rs[0], imagegen.ReleaseChange{Delay: time.Hour})
 				time.Sleep(20 * time.Minute)
 				rs, left, err := open(t, in).Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
 				is.NoErr(err)
@@ -78,7 +82,7 @@ func TestOpen(t *testing.T) {
 	d.all(t)
 	var references []imagegen.ReferenceID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		_, err := tables.Open(tx, func(r imagegen.Record) error {
+		_, err := tables.EachOpen(tx, func(r imagegen.Record) error {
 			for _, f := range r.References {
 				references = append(references, f.ID)
 			}
@@ -91,7 +95,7 @@ func TestOpen(t *testing.T) {
 	stop := errors.New("stop")
 	calls := 0
 	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
-		_, err := tables.Open(tx, func(imagegen.Record) error { calls++; return stop })
+		_, err := tables.EachOpen(tx, func(imagegen.Record) error { calls++; return stop })
 		return err
 	})
 	is.True(errors.Is(err, stop))
@@ -104,10 +108,9 @@ func TestImages(t *testing.T) {
 	d.all(t)
 	var of []imagegen.GenerationID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		return tables.Images(tx, func(k imagegen.ImageKey, i imagegen.StoredImage) error {
-			is.Equal(k.Image, i.ID)
-			is.Equal(k.Attempt, 1)
-			of = append(of, k.Generation)
+		return tables.Images(tx, func(f rules.File) error {
+			is.Equal(f.Key.Attempt, 1)
+			of = append(of, f.Key.Generation)
 			return nil
 		})
 	}))
@@ -115,7 +118,7 @@ func TestImages(t *testing.T) {
 
 	stop := errors.New("stop")
 	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
-		return tables.Images(tx, func(imagegen.ImageKey, imagegen.StoredImage) error { return stop })
+		return tables.Images(tx, func(rules.File) error { return stop })
 	})
 	is.True(errors.Is(err, stop))
 }

@@ -16,8 +16,10 @@ var _ account.LoginStore = (*Tables)(nil)
 
 // How users sign in: a password and a role for each, and the links that invite them, found by their hash.
 var (
-	logins          = table.New("logins", func(l *account.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).Witnessed()
-	invitations     = table.New("invitations", func(i *account.Invitation) []byte { return i.Hash[:] }, codeInvitation).Witnessed()
+	logins = table.New("logins", func(l *account.Login) []byte { return kv.Key(string(l.User)) }, codeLogin).
+		Witnessed()
+	invitations = table.New("invitations", func(i *account.Invitation) []byte { return i.Hash[:] }, codeInvitation).
+			Witnessed()
 	userInvitations = invitations.Index("users", func(i *account.Invitation) []byte { return kv.Key(string(i.User)) })
 )
 
@@ -53,7 +55,8 @@ func (t *Tables) Operators(ctx context.Context) (int, error) {
 				continue
 			}
 			u, err := loadUser(tx, l.User)
-			if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // a user whom this store does not know is the embedder's
+			// a user whom this store does not know is the embedder's
+			if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
 				return n, err
 			}
 			if u.DisabledAt.IsZero() {

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -19,7 +18,9 @@ var _ account.OperatorKeyStore = (*Tables)(nil)
 // An operator key's row is found by its hash, as those of other keys are. There are few, so they need no cache and no
 // pages.
 var (
-	operatorKeys    = table.New("operatorkeys", func(k *account.OperatorKey) []byte { return k.Hash[:] }, codeOperatorKey).Witnessed()
+	operatorKeys = table.New("operatorkeys", func(k *account.OperatorKey) []byte {
+		return k.Hash[:]
+	}, codeOperatorKey).Witnessed()
 	operatorKeyByID = operatorKeys.Index("ids", func(k *account.OperatorKey) []byte { return kv.Key(string(k.ID)) })
 )
 
@@ -27,15 +28,7 @@ var (
 // refusal does.
 func (t *Tables) CreateOperatorKey(ctx context.Context, k account.OperatorKey) error {
 	return t.act(ctx, account.ActOperatorKeyCreate, func(tx kv.Tx) (trail.Change, error) {
-		former := operatorKeyByID.First(tx, kv.Key(string(k.ID)))
-		switch {
-		case bytes.Equal(former, k.Hash[:]):
-			return trail.Change{}, nil
-		case former != nil || operatorKeys.Has(tx, k.Hash[:]):
-			return trail.OperatorKeyCreated(k), imagegen.ErrExists
-		}
-		operatorKeys.Put(tx, nil, &k)
-		return trail.OperatorKeyCreated(k), nil
+		return create(tx, operatorKeyByID, &k, trail.OperatorKeyCreated(k))
 	})
 }
 
@@ -59,7 +52,8 @@ func (t *Tables) OperatorKeys(ctx context.Context) ([]account.OperatorKey, error
 }
 
 // RevokeOperatorKey implements [account.OperatorKeyStore].
-func (t *Tables) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID, at time.Time) (k account.OperatorKey, err error) {
+func (t *Tables) RevokeOperatorKey(ctx context.Context, id imagegen.OperatorKeyID,
+	at time.Time) (k account.OperatorKey, err error) {
 	err = t.act(ctx, account.ActOperatorKeyRevoke, func(tx kv.Tx) (c trail.Change, err error) {
 		from, err := operatorKeyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {

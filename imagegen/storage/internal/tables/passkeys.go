@@ -14,7 +14,8 @@ import (
 
 // A passkey's row is found by the identifier that the authenticator gave it.
 var (
-	passkeys     = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).Witnessed()
+	passkeys = table.New("passkeys", func(p *account.Passkey) []byte { return kv.Key(string(p.ID)) }, codePasskey).
+			Witnessed()
 	userPasskeys = passkeys.Index("users", func(p *account.Passkey) []byte { return kv.Key(string(p.User)) })
 )
 
@@ -75,7 +76,9 @@ func (t *Tables) RemovePasskeys(ctx context.Context, u imagegen.UserID, ids ...a
 		if err != nil {
 			return trail.Change{}, err
 		}
-		gone := slices.DeleteFunc(all, func(p account.Passkey) bool { return len(ids) > 0 && !slices.Contains(ids, p.ID) })
+		gone := slices.DeleteFunc(all, func(p account.Passkey) bool {
+			return len(ids) > 0 && !slices.Contains(ids, p.ID)
+		})
 		for _, p := range gone {
 			passkeys.Remove(tx, &p)
 		}

@@ -18,20 +18,37 @@ import (
 // calls at once neither can take the same record, and puts them back if the transaction fails.
 func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
 	at := t.books.Read()
-	taken, next := t.work.take(d, at)
+	taken, next := t.work.claim(d, at)
+	claimed, err := t.claim(ctx, taken, at, d.Lease)
+	if err != nil {
+		return nil, 0, err
+	}
+	return claimed, next, nil
+}
+
+// ClaimAged implements [imagegen.Store], as Claim does.
+func (t *Tables) ClaimAged(ctx context.Context, age time.Duration, n int,
+	lease time.Duration) ([]imagegen.Record, error) {
+	at := t.books.Read()
+	return t.claim(ctx, t.work.takeAged(n, age, at), at, lease)
+}
+
+// claim begins an attempt at each record whose ticket was taken out of the queue.
+func (t *Tables) claim(ctx context.Context, taken []ticket, at clock.Reading,
+	lease time.Duration) ([]imagegen.Record, error) {
 	if len(taken) == 0 {
-		return nil, next, kv.NotBegun(ctx)
+		return nil, kv.NotBegun(ctx)
 	}
 	fences := make([]imagegen.Fence, len(taken))
 	for i, t := range taken {
 		fences[i] = t.Fence
 	}
-	claimed, err := t.begin(ctx, fences, imagegen.Claim{}, at, d.Lease)
+	claimed, err := t.beginAttempts(ctx, fences, imagegen.ClaimChange{}, at, lease)
 	if err != nil { // also if the outcome is unknown: then nothing more is written, and nobody claims them
 		t.work.putBack(taken)
-		return nil, 0, err
+		return nil, err
 	}
-	return claimed, next, nil
+	return claimed, nil
 }
 
 // Recover implements [imagegen.Store]. Two calls at once may find the same abandoned records; the fence lets
@@ -42,16 +59,17 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 	if len(abandoned) == 0 {
 		return nil, kv.NotBegun(ctx)
 	}
-	return t.begin(ctx, abandoned, imagegen.Recover{}, at, lease)
+	return t.beginAttempts(ctx, abandoned, imagegen.RecoverChange{}, at, lease)
 }
 
-// begin applies a change that begins an attempt to each of some records, and leases them, in one transaction.
+// beginAttempts applies a change that begins an attempt to each of some records, and leases them, in one transaction.
 // It leaves out records that are unfit, and those that somebody else has changed meanwhile.
-func (t *Tables) begin(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading, lease time.Duration) (begun []imagegen.Record, err error) {
+func (t *Tables) beginAttempts(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading,
+	lease time.Duration) (begun []imagegen.Record, err error) {
 	err = t.db.Update(ctx, func(tx kv.Tx) error {
 		begun = nil
 		for _, f := range fences {
-			from, to, changed, err := apply(tx, f, c)
+			from, to, changed, err := applyChange(tx, f, c)
 			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
 				continue // somebody else has changed it meanwhile
 			}

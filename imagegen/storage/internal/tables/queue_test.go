@@ -4,13 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
-	"github.com/matryer/is"
 )
 
-// Work whose charge cannot be read, or is gone, is put aside and told of, and the work behind it is claimed.
+// Work whose charge cannot be read, or is gone, is put aside and reported, and the work behind it is claimed.
 func TestUnfitChargeHoldsUpNobody(t *testing.T) {
 	for name, plant := range map[string]func(kv.Tx, kv.Bucket, []byte){
 		"damaged": func(tx kv.Tx, b kv.Bucket, key []byte) { tx.Put(b, key, []byte{0}) },
@@ -18,8 +19,8 @@ func TestUnfitChargeHoldsUpNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, d := is.New(t), open(t, kvtest.New())
-			told := 0
-			d.OnDamage = func(error) { told++ }
+			reports := 0
+			d.OnDamage = func(error) { reports++ }
 			_, err := d.Grant(t.Context(), imagegen.Grant{User: "alice", Credits: 20})
 			is.NoErr(err)
 			for n := range 2 {
@@ -34,7 +35,7 @@ func TestUnfitChargeHoldsUpNobody(t *testing.T) {
 			is.NoErr(err)
 			is.Equal(len(claimed), 1)
 			is.Equal(claimed[0].ID, recordNo(1, true).ID)
-			is.Equal(told, 1)
+			is.Equal(reports, 1)
 		})
 	}
 }

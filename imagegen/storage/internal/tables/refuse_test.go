@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/matryer/is"
 )
 
 // everything is what a database holds.
@@ -19,7 +20,7 @@ func everything(t *testing.T, d *db) map[kv.Bucket]map[string]string {
 	t.Helper()
 	all := make(map[kv.Bucket]map[string]string)
 	is.New(t).NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		for _, b := range []kv.Bucket{"generations", "generations.open", "generations.ended", "generations.listed",
+		for _, b := range []kv.Bucket{"generations", "generations.open", "generations.ends", "generations.listed",
 			"ledger.journal", "ledger.charges", "ledger.lots", "ledger.accounts", "ledger.clock"} {
 			all[b] = make(map[string]string)
 			tx.Ascend(b, nil, func(key, value []byte) bool {
@@ -40,7 +41,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 		return err
 	}
 	release := func(t *testing.T, d *db, r imagegen.Record) error {
-		_, err := d.Update(t.Context(), r.Fence(), imagegen.Release{})
+		_, err := d.Update(t.Context(), r.Fence(), imagegen.ReleaseChange{})
 		return err
 	}
 	for name, test := range map[string]struct {

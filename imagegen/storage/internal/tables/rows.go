@@ -24,7 +24,7 @@ var (
 	generations = table.New(GenerationsIn, func(r *row) []byte { return []byte(r.ID) }, codeRow)
 
 	open        = generations.Index("open", func(r *row) []byte { return all(r.Unsettled() || r.Running()) })
-	ended       = generations.Index("ended", func(r *row) []byte { return all(r.Terminal()) })
+	ended       = generations.Index("ends", endUnder) // by their end
 	disputed    = generations.Index("disputed", func(r *row) []byte { return all(r.Dispute != "") })
 	listed      = generations.Index("listed", listedUnder)
 	favourites  = generations.Index("favourites", favouriteUnder)
@@ -83,6 +83,24 @@ func undeliveredUnder(r *row) []byte {
 	return kv.Key(string(r.User), r.JoinKey[:])
 }
 
+// endUnder indexes the rows that have ended, by their end.
+func endUnder(r *row) []byte {
+	if !r.Terminal() {
+		return nil
+	}
+	return kv.Key(kv.TimeKey(r.CompletedAt))
+}
+
+// formerEnded is the index of ended rows by identifier that endUnder replaces.
+const formerEnded = kv.Bucket("generations.ended")
+
+// IndexEnds moves what has ended from the former index of ended rows to the one by their end. more: not all of it, so
+// that one transaction does not become too large. A row that cannot be read is left out, and an audit finds it.
+func IndexEnds(tx kv.Tx) (more bool) { return ended.Replace(tx, formerEnded, maxMoved) }
+
+// maxMoved is how many rows one call of IndexEnds moves.
+const maxMoved = 10_000
+
 // promptUnder indexes the failed rows that still have a prompt, by their end.
 func promptUnder(r *row) []byte {
 	if r.State != imagegen.StateFailed || r.Prompt == "" {
@@ -114,6 +132,7 @@ func load(tx kv.Tx, id imagegen.GenerationID) (row, error) { return generations.
 
 // put replaces one row by another; either may be zero. So it also creates and removes rows.
 func put(tx kv.Tx, from, to *row) {
+	count(tx, from, to)
 	switch imagegen.StateGone { // which is also the state of the zero row
 	case from.State:
 		generations.Put(tx, nil, to)
@@ -136,15 +155,15 @@ func records(rows []row, err error) ([]imagegen.Record, error) {
 	return rs, nil
 }
 
-// Open calls f for each generation that has not ended or is being erased, until f returns an
+// EachOpen calls f for each generation that has not ended or is being erased, until f returns an
 // error, which it returns. damaged has an error for each that cannot be read. If there is none, files
 // of references and attempts that no open generation names are left over from a former process.
-func Open(tx kv.Tx, f func(imagegen.Record) error) (damaged []error, err error) {
-	return eachOpen(tx, func(r row) error { return f(r.Record) })
+func EachOpen(tx kv.Tx, f func(imagegen.Record) error) (damaged []error, err error) {
+	return eachOpenRow(tx, func(r row) error { return f(r.Record) })
 }
 
-// eachOpen is Open with the stored rows.
-func eachOpen(tx kv.Tx, f func(row) error) (damaged []error, err error) {
+// eachOpenRow is Open with the stored rows.
+func eachOpenRow(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 	for id := range open.Keys(tx, nil) {
 		r, wrong := open.Get(tx, id)
 		if wrong != nil {
@@ -158,39 +177,32 @@ func eachOpen(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 	return damaged, nil
 }
 
-// Uploads calls f for each reference image that a future attempt needs, until f returns an error, which it
-// returns. Synchronous work will have no other attempt: nobody waits for it any more. A damaged generation
-// is an error too, but only after all others.
-func Uploads(tx kv.Tx, f func(imagegen.GenerationID, imagegen.ReferenceFile) error) error {
-	damaged, err := Open(tx, func(r imagegen.Record) error {
-		if !rules.Waits(r) {
-			return nil
-		}
-		for _, u := range r.References {
-			if err := f(r.ID, u); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+// References calls f for each reference image that a future attempt needs, until f returns an error, which it
+// returns. A damaged generation is an error too, but only after all others.
+func References(tx kv.Tx, f func(rules.File) error) error {
+	damaged, err := EachOpen(tx, func(r imagegen.Record) error { return eachFile(rules.References(r), f) })
 	return errors.Join(err, errors.Join(damaged...))
 }
 
-// Images calls f for each image that a record names and whose file must exist: from the moment it is shown or
-// its outcome is recorded until its erasure begins. It stops at an error of f, or at a generation that
-// cannot be read, and returns that error.
-func Images(tx kv.Tx, f func(imagegen.ImageKey, imagegen.StoredImage) error) error {
+// Images calls f for each image whose file must exist. It stops at an error of f, or at a generation that cannot be
+// read, and returns that error.
+func Images(tx kv.Tx, f func(rules.File) error) error {
 	for r, err := range generations.All(tx) {
+		if err == nil {
+			err = eachFile(rules.Images(r.Record), f)
+		}
 		if err != nil {
 			return err
 		}
-		if r.State == imagegen.StateErasing {
-			continue
-		}
-		for _, i := range r.Images {
-			if err := f(r.ImageKey(i), i); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+// eachFile calls f for files until it returns an error, which eachFile returns.
+func eachFile(files []rules.File, f func(rules.File) error) error {
+	for _, file := range files {
+		if err := f(file); err != nil {
+			return err
 		}
 	}
 	return nil

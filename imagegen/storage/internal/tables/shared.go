@@ -21,7 +21,7 @@ func TakeRow(tx kv.Tx, stored []byte) error {
 	if err != nil {
 		return imagegen.Violation{Rule: "record", Subject: string(r.ID), Detail: err.Error()}
 	}
-	generations.Put(tx, nil, &r)
+	put(tx, &row{}, &r)
 	return nil
 }
 

@@ -48,9 +48,10 @@ func (t *Tables) SignIns(ctx context.Context, u imagegen.UserID) ([]account.Sign
 
 // TouchSignIn implements [account.LoginStore]. The time only rises, whatever the order of concurrent calls.
 func (t *Tables) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	latest := t.books.Read().Latest()
 	return t.db.Update(ctx, func(tx kv.Tx) error {
 		from, err := signIns.Get(tx, hash[:])
-		if err != nil || !at.After(from.SeenAt) {
+		if err != nil || !at.After(from.SeenAt) && !from.SeenAt.After(latest) {
 			return nil
 		}
 		to := from
@@ -88,15 +89,16 @@ func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[3
 // maxEnded is the most sign-ins that one transaction ends, so that it stays short.
 const maxEnded = 1000
 
-// EndSignInsBefore implements [account.LoginStore]. It takes as many transactions as it needs; after an error those
+// EndSignInsAged implements [account.LoginStore]. It takes as many transactions as it needs; after an error those
 // that are durable stay. What ends by age leaves no row in the audit trail.
-func (t *Tables) EndSignInsBefore(ctx context.Context, seen, created time.Time) error {
+func (t *Tables) EndSignInsAged(ctx context.Context, idle, whole time.Duration) error {
+	at := t.books.Read()
 	for {
 		n := 0
 		err := t.db.Update(ctx, func(tx kv.Tx) error {
 			var over []account.SignIn
 			for s, err := range signIns.All(tx) {
-				if err == nil && (s.SeenAt.Before(seen) || s.CreatedAt.Before(created)) {
+				if err == nil && (at.Age(s.SeenAt) >= idle || at.Age(s.CreatedAt) >= whole) {
 					over = append(over, s)
 				}
 				if len(over) == maxEnded {

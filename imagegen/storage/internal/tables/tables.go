@@ -1,5 +1,5 @@
-// Package tables keeps generations, users, keys, passwords, sign-ins, passkeys, identities and invitations in an
-// ordered key-value database, as declarations over package table.
+// Package tables keeps generations, users, keys, passwords, sign-ins, passkeys, identities, invitations and marks
+// in an ordered key-value database, as declarations over package table.
 //
 // Each kind of value has a file with its declaration and its methods; form.go has all encodings. What a generation
 // needs besides its record, the queue and the leases, is kept in memory: work.go has it as a whole, waiting.go the
@@ -19,6 +19,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -31,8 +32,7 @@ type Tables struct {
 	work  *work          // the queue and the leases
 
 	// OnDamage is called for each generation that was found damaged and put aside, from the goroutine that met
-	// it, possibly within a commit: it must be quick and must not call Tables. nil: nobody is told. Set it
-	// before Load.
+	// it, possibly within a commit: it must be quick and must not call Tables. May be nil. Set it before Load.
 	OnDamage func(error)
 
 	keys  cache[[32]byte, imagegen.Key] // by hash
@@ -53,7 +53,7 @@ func New(db kv.DB, books *ledger.Ledger) *Tables {
 func (t *Tables) Load(ctx context.Context) error {
 	at := t.books.Read()
 	return t.db.View(ctx, func(tx kv.Tx) error {
-		damaged, err := eachOpen(tx, func(r row) error {
+		damaged, err := eachOpenRow(tx, func(r row) error {
 			t.work.found(r, at)
 			return nil
 		})
@@ -64,9 +64,10 @@ func (t *Tables) Load(ctx context.Context) error {
 	})
 }
 
-// write runs f in a transaction. The clock is read once, before it, since f may run more than once and
+// writeRow runs f in a transaction. The clock is read once, before it, since f may run more than once and
 // must decide the same each time. With an error it may return a record: the one that stands in the way.
-func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (row, error)) (imagegen.Record, error) {
+func (t *Tables) writeRow(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (row, error)) (imagegen.Record,
+	error) {
 	var r row
 	at := t.books.Read()
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
@@ -78,7 +79,16 @@ func (t *Tables) write(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (
 
 // act is trail.Act in this database: a change with its row in the audit trail.
 func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
-	return trail.Act(ctx, t.db, t.books.Read().Wall, act, f)
+	return trail.Act(ctx, t.db, t.books.Now(), act, f)
+}
+
+// create adds a value that is unique by its key and by an index. The same value again changes nothing.
+func create[V any](tx kv.Tx, in *table.Index[V], v *V, c trail.Change) (trail.Change, error) {
+	added, err := in.PutNew(tx, v)
+	if err == nil && !added {
+		return trail.Change{}, nil
+	}
+	return c, err
 }
 
 // view returns what f reads in a snapshot.
@@ -97,7 +107,7 @@ func (t *Tables) KeepFor(age time.Duration) { t.keys.age, t.users.age = age, age
 // cache keeps rows in memory that every request reads and hardly any request changes. A row is dropped
 // when a change of it is durable, before the caller of that change is answered. A row that was read while
 // anything changed is not kept, since it may be the former one. So nobody reads a row from the cache that is
-// older than a change which somebody was told of. It is safe for concurrent use.
+// older than a change that a caller has the answer of. It is safe for concurrent use.
 //
 // Without it, each request takes two reads more: a poll of a generation on disk takes 1.15 times as long
 // (BenchmarkUsersAndKeys), and on PostgreSQL each read is a round trip.
@@ -119,7 +129,7 @@ const maxCached = 10_000
 
 // get returns a row from the cache, or else reads it with load. Errors are not cached, nor that there is no row.
 func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
-	v, ok, asOf := m.look(k)
+	v, ok, asOf := m.lookUp(k)
 	if ok {
 		return v, nil
 	}
@@ -131,8 +141,8 @@ func (m *cache[K, V]) get(k K, load func() (V, error)) (V, error) {
 	return v, err
 }
 
-// look returns a cached row. asOf is for keep, which compares it to see whether a row has changed since.
-func (m *cache[K, V]) look(k K) (v V, ok bool, asOf uint64) {
+// lookUp returns a cached row. asOf is for keep, which compares it to see whether a row has changed since.
+func (m *cache[K, V]) lookUp(k K) (v V, ok bool, asOf uint64) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	c, ok := m.rows[k]

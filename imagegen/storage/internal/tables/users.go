@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"time"
@@ -27,16 +26,7 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 		return err
 	}
 	return t.act(ctx, account.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
-		id := kv.Key(string(u.ID))
-		owner := userNames.First(tx, kv.Key(u.Name))
-		switch {
-		case string(owner) == string(id):
-			return trail.Change{}, nil
-		case owner != nil || users.Has(tx, id):
-			return trail.UserCreated(u), imagegen.ErrExists
-		}
-		users.Put(tx, nil, &u)
-		return trail.UserCreated(u), nil
+		return create(tx, userNames, &u, trail.UserCreated(u))
 	})
 }
 
@@ -59,7 +49,9 @@ func (t *Tables) UserByName(ctx context.Context, name string) (imagegen.User, er
 
 // Users implements [imagegen.AccountStore].
 func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
-	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.User, error) { return userNames.Values(tx, userNames.Keys(tx, nil)) })
+	return view(ctx, t.db, func(tx kv.Tx) ([]imagegen.User, error) {
+		return userNames.Values(tx, userNames.Keys(tx, nil))
+	})
 }
 
 // SetAccountType implements [imagegen.AccountStore].
@@ -92,7 +84,8 @@ func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 
 // changeUser changes a user in one transaction with the row in the audit trail, and drops
 // the user from the cache. A change that changes nothing writes nothing, and no row.
-func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID, change func(*imagegen.User)) error {
+func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID,
+	change func(*imagegen.User)) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)
 		if err != nil {
@@ -161,15 +154,7 @@ func (t *Tables) CreateKey(ctx context.Context, k imagegen.Key) error {
 		return err
 	}
 	return t.act(ctx, account.ActKeyCreate, func(tx kv.Tx) (trail.Change, error) {
-		former := keyByID.First(tx, kv.Key(string(k.ID)))
-		switch {
-		case bytes.Equal(former, k.Hash[:]):
-			return trail.Change{}, nil
-		case former != nil || keys.Has(tx, k.Hash[:]):
-			return trail.KeyCreated(k), imagegen.ErrExists
-		}
-		keys.Put(tx, nil, &k)
-		return trail.KeyCreated(k), nil
+		return create(tx, keyByID, &k, trail.KeyCreated(k))
 	})
 }
 
@@ -205,8 +190,9 @@ func (t *Tables) SetKeyLimits(ctx context.Context, id imagegen.KeyID, l imagegen
 	return t.changeKey(ctx, account.ActKeyLimit, id, trail.KeyLimited, func(k *imagegen.Key) { k.Limits = l })
 }
 
-// changeKey is changeUser for a key, which it returns. told makes the row in the audit trail.
-func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID, told func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
+// changeKey is changeUser for a key, which it returns. acted makes the row in the audit trail.
+func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.KeyID,
+	acted func(from, to imagegen.Key) trail.Change, change func(*imagegen.Key)) (k imagegen.Key, err error) {
 	err = t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := keyByID.Find(tx, kv.Key(string(id)))
 		if k = from; err != nil {
@@ -217,7 +203,7 @@ func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.Key
 		}
 		keys.Put(tx, &from, &k)
 		tx.OnCommit(func() { t.keys.forget(from.Hash) })
-		return told(from, k), nil
+		return acted(from, k), nil
 	})
 	return k, err
 }

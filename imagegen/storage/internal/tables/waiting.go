@@ -12,8 +12,8 @@ import (
 // a lock.
 //
 // Each user with work that is due has a turn, a number that rises with time. With it the user stands in one ring
-// for each model that this work is for. Users are served from the front of a ring. Whoever was served goes to the
-// end of all their rings, and leaves those for whose model nothing of theirs is due any more. So a user waits for at
+// for each model that this work is for. Users are served from the front of a ring. A user who was served goes to the
+// end of all their rings, and leaves those of models for which they have nothing due any more. So a user waits for at
 // most one record of every other user, however long another's backlog is, and never for a model that they
 // have not asked for.
 type waiting struct {
@@ -73,9 +73,9 @@ func remove[T any](in map[string][]T, key string, v T, order func(a, b T) int) {
 	}
 }
 
-// add queues a ticket, in place of an earlier one with the same identifier.
-func (w *waiting) add(t ticket) {
-	w.remove(t.ID)
+// enqueue queues a ticket, in place of an earlier one with the same identifier.
+func (w *waiting) enqueue(t ticket) {
+	w.dequeue(t.ID)
 	w.tickets[t.ID] = t
 	w.own[t.user]++
 	if !t.at.IsZero() {
@@ -94,8 +94,8 @@ func (w *waiting) add(t ticket) {
 	q.due[t.model] = insert(q.due[t.model], t, byTurn)
 }
 
-// remove takes a ticket out. It does nothing if there is none.
-func (w *waiting) remove(id imagegen.GenerationID) {
+// dequeue takes a ticket out. It does nothing if there is none.
+func (w *waiting) dequeue(id imagegen.GenerationID) {
 	t, there := w.tickets[id]
 	if !there {
 		return
@@ -138,9 +138,9 @@ func (w *waiting) admit(now time.Time) (next time.Duration) {
 		if t.at.After(now) {
 			return t.at.Sub(now)
 		}
-		w.remove(t.ID)
+		w.dequeue(t.ID)
 		t.at = time.Time{}
-		w.add(t)
+		w.enqueue(t)
 	}
 	return 0
 }

@@ -36,7 +36,7 @@ func newWork() *work {
 }
 
 // found adds an open row that a former process left: with a lease that has ended if it runs, else in the queue. What
-// is left of a delay is told by the judged time, since a steady clock does not outlive its process.
+// is left of a delay follows from the judged time, since a steady clock does not outlive its process.
 func (w *work) found(r row, at clock.Reading) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -44,7 +44,7 @@ func (w *work) found(r row, at clock.Reading) {
 		w.leases[r.ID] = lease{attempt: r.Attempt}
 		return
 	}
-	w.waiting.add(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Now))))
+	w.waiting.enqueue(r.ticket(at.Steady, min(r.Delay, r.Due.Sub(at.Now))))
 }
 
 // ticket makes the ticket of a queued row; delay is how long it is not due yet, from now on.
@@ -62,10 +62,10 @@ func (w *work) moved(from, to row, now, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if from.State == imagegen.StateQueued {
-		w.waiting.remove(from.ID)
+		w.waiting.dequeue(from.ID)
 	}
 	if to.State == imagegen.StateQueued {
-		w.waiting.add(to.ticket(now, to.Delay))
+		w.waiting.enqueue(to.ticket(now, to.Delay))
 		close(w.wake)
 		w.wake = make(chan struct{})
 	}
@@ -82,16 +82,21 @@ func (w *work) moved(from, to row, now, until time.Time) {
 	w.leases[to.ID] = lease{to.Attempt, until}
 }
 
-// take removes from the queue what is to be claimed, so that nobody else gets it. next is the time until
+// claim removes from the queue what is to be claimed, so that nobody else gets it. next is the time until
 // another record becomes due; 0: none is known.
-func (w *work) take(d imagegen.Demand, at clock.Reading) (taken []ticket, next time.Duration) {
+func (w *work) claim(d imagegen.Demand, at clock.Reading) (taken []ticket, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next = w.waiting.admit(at.Steady)
-	if d.Age > 0 {
-		return w.waiting.takeOld(d.Most, at.Now.Add(-d.Age)), next
-	}
-	return w.waiting.take(d), next
+	return w.waiting.claimTickets(d), next
+}
+
+// takeAged is take for records that were created at least age ago.
+func (w *work) takeAged(n int, age time.Duration, at clock.Reading) []ticket {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting.admit(at.Steady)
+	return w.waiting.takeAged(n, age, at)
 }
 
 // putBack returns tickets to the queue after a claim that failed. Their users have lost their turns by that. A
@@ -100,7 +105,7 @@ func (w *work) putBack(taken []ticket) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, t := range taken {
-		w.waiting.add(t)
+		w.waiting.enqueue(t)
 	}
 }
 

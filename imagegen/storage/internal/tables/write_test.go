@@ -7,11 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/matryer/is"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
-	"github.com/matryer/is"
 )
 
 // twice runs every write again, as a database does that could not commit it with its neighbours.
@@ -90,7 +91,7 @@ func TestHotPathWrites(t *testing.T) {
 		}
 		return n
 	}
-	is.Equal(own(c.puts), 6)    // record, open, listed; record, ended, listed
+	is.Equal(own(c.puts), 7)    // record, open, listed; record, ended, listed, totals
 	is.Equal(own(c.deletes), 2) // open, listed
 }
 
@@ -99,7 +100,8 @@ func TestKeysAreNotOverwritten(t *testing.T) {
 	d := open(t, kvtest.New())
 	k := imagegen.Key{ID: "key_1", User: "alice", Name: "first", Hash: [32]byte{1}}
 	is.NoErr(d.CreateKey(t.Context(), k))
-	for _, other := range []imagegen.Key{{ID: "key_1", User: "bob", Hash: [32]byte{2}}, {ID: "key_2", User: "bob", Hash: [32]byte{1}}} {
+	for _, other := range []imagegen.Key{{ID: "key_1", User: "bob", Hash: [32]byte{2}}, {ID: "key_2", User: "bob",
+		Hash: [32]byte{1}}} {
 		is.True(errors.Is(d.CreateKey(t.Context(), other), imagegen.ErrExists))
 	}
 	ks, err := d.Keys(t.Context(), "bob")
@@ -119,7 +121,7 @@ func (d unwritable) Update(ctx context.Context, f func(kv.Tx) error) error {
 	return d.DB.Update(ctx, func(tx kv.Tx) error { return errors.Join(f(tx), imagegen.ErrNotApplied) })
 }
 
-// What was not taken is not handed out: another may work on it.
+// A record that was not claimed is not returned: another process may work on it.
 func TestRecoverThatIsNotCommitted(t *testing.T) {
 	is := is.New(t)
 	in := kvtest.New()

@@ -9,7 +9,7 @@ import (
 // that their rows say the same. No row holds a secret, nor its hash: of a key it has the prefix that is shown, and of a
 // password only whether it is new.
 
-// UserCreated tells of a new user.
+// UserCreated is the change of a new user.
 func UserCreated(u imagegen.User) Change {
 	return Change{Target: string(u.ID), User: u.ID, After: Fields("name", u.Name, "account_type", u.AccountType)}
 }
@@ -22,14 +22,16 @@ func UserChanged(from, to imagegen.User) Change {
 	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
 }
 
-// KeyCreated tells of a new key.
+// KeyCreated is the change of a new key.
 func KeyCreated(k imagegen.Key) Change {
-	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt) + limited(k.Limits)}
+	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at",
+		k.ExpiresAt) + limited(k.Limits)}
 }
 
 // KeyLimited tells the limits of a key before and after a change.
 func KeyLimited(from, to imagegen.Key) Change {
-	return Change{Target: string(to.ID), User: to.User, Before: limits(from.Limits), After: Fields("name", to.Name, "prefix", to.Prefix) + limited(to.Limits)}
+	return Change{Target: string(to.ID), User: to.User, Before: limits(from.Limits), After: Fields("name", to.Name,
+		"prefix", to.Prefix) + limited(to.Limits)}
 }
 
 // limited is limits behind other fields, with the space between them; "" if there are none.
@@ -41,30 +43,32 @@ func limited(l imagegen.KeyLimits) string {
 }
 
 func limits(l imagegen.KeyLimits) string {
-	return Fields("credits", l.Credits, "daily_credits", l.Daily, "monthly_credits", l.Monthly, "at_once", l.AtOnce)
+	return Fields("credits", l.Credits, "daily_credits", l.Daily, "monthly_credits", l.Monthly, "at_once", l.Concurrent)
 }
 
-// KeyRevoked tells of a key that is revoked.
+// KeyRevoked is the change of a key that is revoked.
 func KeyRevoked(_, k imagegen.Key) Change {
-	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
+	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at",
+		k.RevokedAt)}
 }
 
-// OperatorKeyCreated tells of a new operator key.
+// OperatorKeyCreated is the change of a new operator key.
 func OperatorKeyCreated(k account.OperatorKey) Change {
-	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "scopes", string(k.Scopes), "expires_at", k.ExpiresAt)}
+	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "scopes", string(k.Scopes),
+		"expires_at", k.ExpiresAt)}
 }
 
-// OperatorKeyRevoked tells of an operator key that is revoked.
+// OperatorKeyRevoked is the change of an operator key that is revoked.
 func OperatorKeyRevoked(k account.OperatorKey) Change {
 	return Change{Target: string(k.ID), After: Fields("name", k.Name, "prefix", k.Prefix, "revoked_at", k.RevokedAt)}
 }
 
-// Invited tells of an invitation.
+// Invited is the change of an invitation.
 func Invited(i account.Invitation) Change {
 	return Change{Target: string(i.User), User: i.User, After: invitation(i)}
 }
 
-// Accepted tells of an invitation that was used.
+// Accepted is the change of an invitation that was used.
 func Accepted(i account.Invitation) Change {
 	return Change{Target: string(i.User), User: i.User, Before: invitation(i)}
 }
@@ -73,7 +77,7 @@ func invitation(i account.Invitation) string {
 	return Fields("role", i.Role, "expires_at", i.ExpiresAt)
 }
 
-// LoginSet tells of a login that was set, and whether its password is another than before. It is the zero Change if
+// LoginSet is the change of a login that was set; it says whether the password is another. It is the zero Change if
 // neither the role nor the password has changed.
 func LoginSet(from, to account.Login) Change {
 	if from.User != "" && from.Role == to.Role && from.Password == to.Password {
@@ -95,7 +99,7 @@ func login(former, l account.Login) string {
 	return Fields("role", l.Role, "password", password)
 }
 
-// SignedIn tells of a sign-in.
+// SignedIn is the change of a sign-in.
 func SignedIn(s account.SignIn) Change {
 	return Change{Target: string(s.User), User: s.User, After: Fields("agent", s.Agent)}
 }
@@ -108,7 +112,7 @@ func SignedOut(u imagegen.UserID, browsers int) Change {
 	return Change{Target: string(u), User: u, Before: Fields("browsers", browsers)}
 }
 
-// PasskeyCreated tells of a new passkey.
+// PasskeyCreated is the change of a new passkey.
 func PasskeyCreated(p account.Passkey) Change {
 	return Change{Target: string(p.User), User: p.User, After: Fields("name", p.Name)}
 }

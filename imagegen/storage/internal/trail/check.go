@@ -9,12 +9,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Check goes over the whole trail and reports a row that was changed, inserted, or removed from between others or from
+// Audit goes over the whole trail and reports a row that was changed, inserted, or removed from between others or from
 // the newest end. It stops at the first such row, since the hashes of all later ones depend on it. It returns how
 // many rows it read. Its error means that the check could not be carried out.
-func Check(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
+func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n int, err error) {
 	broken := func(seq uint64, format string, args ...any) {
-		report(imagegen.Violation{Rule: "trail chain", Subject: fmt.Sprintf("row %d", seq), Detail: fmt.Sprintf(format, args...)})
+		report(imagegen.Violation{Rule: "trail chain", Subject: fmt.Sprintf("row %d", seq), Detail: fmt.Sprintf(format,
+			args...)})
 	}
 	last, err := readEnd(tx, removed)
 	if err != nil {

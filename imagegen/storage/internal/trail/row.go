@@ -33,7 +33,7 @@ func Kept(r account.TrailRow) account.TrailRow {
 	return r
 }
 
-// clip shortens a text to what a row may hold, and drops what is no valid UTF-8: a cut may split a character.
+// clip shortens a text to what a row may hold, and drops what is not valid UTF-8: a cut may split a character.
 func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
 
 // code is the encoding of a row. The chain hashes these bytes, so an old version must stay as it is.

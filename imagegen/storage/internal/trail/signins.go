@@ -50,7 +50,7 @@ func (f *Failures) SignInFailed(ctx context.Context, target imagegen.UserID, fro
 	if !f.first(&o) {
 		return nil
 	}
-	return f.add(ctx, map[origin]int{o: 1})
+	return f.addCounts(ctx, map[origin]int{o: 1})
 }
 
 // first counts a failure, and reports whether it is the first of its origin in this minute: then it is not counted,
@@ -86,7 +86,7 @@ func (f *Failures) writeOf(ctx context.Context, minute time.Time) error {
 	if len(due) == 0 {
 		return nil
 	}
-	return f.add(ctx, due)
+	return f.addCounts(ctx, due)
 }
 
 // turn begins a new minute, and returns what is to be written of the one before. Origins with something to write stay,
@@ -120,8 +120,8 @@ func (f *Failures) putBack(counts map[origin]int) {
 	}
 }
 
-// add writes counts as rows. If that fails, they stay counted for the next time.
-func (f *Failures) add(ctx context.Context, counts map[origin]int) error {
+// addCounts writes counts as rows. If that fails, they stay counted for the next time.
+func (f *Failures) addCounts(ctx context.Context, counts map[origin]int) error {
 	now := f.now()
 	var rows []account.TrailRow
 	for o, n := range counts {
@@ -136,8 +136,8 @@ func (f *Failures) add(ctx context.Context, counts map[origin]int) error {
 
 // row is the row of n failures of an origin. The row of all others names neither the way in nor an address.
 func (o origin) row(now time.Time, n int) account.TrailRow {
-	r := account.TrailRow{Time: now, Actor: account.Actor{Via: o.via}, Act: account.ActSignInFailed, Target: string(o.target), User: o.target,
-		Outcome: account.TrailRefused, Count: n}
+	r := account.TrailRow{Time: now, Actor: account.Actor{Via: o.via}, Act: account.ActSignInFailed,
+		Target: string(o.target), User: o.target, Outcome: account.TrailRefused, Count: n}
 	switch {
 	case o == others:
 		r.Actor, r.After = account.Actor{}, "of others"

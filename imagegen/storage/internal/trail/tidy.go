@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
@@ -27,15 +28,42 @@ func (t *Trail) TidyTrail(ctx context.Context, before time.Time) error {
 	return nil
 }
 
+// Corrects reports whether a row is that of a correction of the clock.
+func Corrects(r account.TrailRow) bool {
+	return r.Act == account.ActClockConfirm && r.Outcome == account.TrailDone
+}
+
+// Written is when a row was written. correction is the row of the last correction of the clock: no row before it was
+// written later, whatever a clock said that ran fast.
+func Written(r, correction account.TrailRow) time.Time {
+	if r.Seq < correction.Seq && r.Time.After(correction.Time) {
+		return correction.Time
+	}
+	return r.Time
+}
+
+// lastCorrection reads the row of the last correction of the clock; the zero row if there is none any more.
+func lastCorrection(tx kv.Tx) (r account.TrailRow, err error) {
+	at, err := readEnd(tx, corrected)
+	if stored := tx.Get(rows, kv.Key(at.seq)); err == nil && stored != nil {
+		r, _, err = decode(stored)
+	}
+	return r, err
+}
+
 // trim removes rows from the oldest on, up to the first that is not older than before, and reports whether there
 // may be more to remove. The hash of the last removed row stays, for Check to begin with. A row that cannot be
 // read stops it, since it may be evidence.
 func trim(tx kv.Tx, before time.Time) (more bool, err error) {
+	correction, err := lastCorrection(tx)
+	if err != nil {
+		return false, err
+	}
 	var last end
 	var keys [][]byte
 	tx.Ascend(rows, nil, func(key, stored []byte) bool {
 		r, hash, wrong := decode(stored)
-		if err = wrong; err != nil || !r.Time.Before(before) || len(keys) == maxRemoved {
+		if err = wrong; err != nil || !Written(r, correction).Before(before) || len(keys) == maxRemoved {
 			return false
 		}
 		last = end{r.Seq, hash}
@@ -48,6 +76,6 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	for _, key := range keys {
 		tx.Delete(rows, key)
 	}
-	last.write(tx, removed)
+	last.store(tx, removed)
 	return len(keys) == maxRemoved, nil
 }

@@ -20,12 +20,14 @@ import (
 
 const (
 	rows kv.Bucket = "trail"      // sequence → row, with its hash behind it
-	ends kv.Bucket = "trail.ends" // newest, removed → sequence and hash
+	ends kv.Bucket = "trail.ends" // newest, removed, corrected → sequence and hash
 )
 
 var (
 	newest  = []byte("newest")  // the last row: the next one continues from its number and hash
 	removed = []byte("removed") // the last of the rows that were removed: the oldest one left continues from it
+	// corrected is the last row of a correction of the clock: the rows before it may have later times.
+	corrected = []byte("corrected")
 )
 
 // Trail implements [account.TrailStore] over a key-value database. It is safe for concurrent use.
@@ -37,7 +39,8 @@ type Trail struct {
 
 var _ account.TrailStore = (*Trail)(nil)
 
-// New returns the trail in db. now is the wall clock, since the trail's dates are for people.
+// New returns the trail in db. now is the judged time, so that the times of rows fall only where the clock was
+// corrected.
 func New(db kv.DB, now func() time.Time) *Trail {
 	write := func(ctx context.Context, rows []account.TrailRow) error {
 		return db.Update(ctx, func(tx kv.Tx) error {
@@ -62,17 +65,19 @@ type Change struct {
 
 // Act runs f, which changes something, and puts its row into the same transaction: there is neither without the
 // other. f follows the rules of [kv.DB]. With a refusal it returns what it was to change. If a definite error
-// refuses the act, a row that says so is written in a transaction of its own; if that fails, nobody is told.
+// refuses the act, a row that says so is written in a transaction of its own; if that fails, the failure is dropped.
 func Act(ctx context.Context, db kv.DB, now time.Time, act account.Act, f func(kv.Tx) (Change, error)) error {
 	return ActIn(ctx, now, act, db.Update, Append, f)
 }
 
 // ActIn is Act for other kinds of transactions: update runs one, and note puts a row at the end of the trail.
-func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act, update func(context.Context, func(Tx) error) error,
-	note func(Tx, account.TrailRow) error, f func(Tx) (Change, error)) error {
+func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act,
+	update func(context.Context, func(Tx) error) error, note func(Tx, account.TrailRow) error,
+	f func(Tx) (Change, error)) error {
 	var c Change // what the last run of f returned
 	row := func(o account.TrailOutcome) account.TrailRow {
-		return account.TrailRow{Time: now, Actor: account.ActorOf(ctx), Act: act, Target: c.Target, User: c.User, Before: c.Before, After: c.After, Outcome: o}
+		return account.TrailRow{Time: now, Actor: account.ActorOf(ctx), Act: act, Target: c.Target, User: c.User,
+			Before: c.Before, After: c.After, Outcome: o}
 	}
 	err := update(ctx, func(tx Tx) (err error) {
 		if c, err = f(tx); err != nil || c == (Change{}) {
@@ -105,7 +110,10 @@ func Append(tx kv.Tx, r account.TrailRow) error {
 	encoded := kv.Encode(&r, code)
 	hash := kv.Chained(last.hash, encoded)
 	tx.Put(rows, kv.Key(r.Seq), append(encoded, hash[:]...))
-	end{r.Seq, hash}.write(tx, newest)
+	end{r.Seq, hash}.store(tx, newest)
+	if Corrects(r) {
+		end{r.Seq, hash}.store(tx, corrected)
+	}
 	return nil
 }
 
@@ -131,7 +139,7 @@ func readEnd(tx kv.Tx, which []byte) (e end, err error) {
 	return e, nil
 }
 
-func (e end) write(tx kv.Tx, which []byte) { tx.Put(ends, which, kv.Encode(&e, codeEnd)) }
+func (e end) store(tx kv.Tx, which []byte) { tx.Put(ends, which, kv.Encode(&e, codeEnd)) }
 
 func codeEnd(c *kv.Coder, e *end) {
 	c.Version(1)

@@ -39,7 +39,7 @@ func violations(t *testing.T, db kv.DB) (found []imagegen.Violation, n int) {
 	t.Helper()
 	is.New(t).NoErr(db.View(t.Context(), func(tx kv.Tx) (err error) {
 		found = nil
-		n, err = trail.Check(t.Context(), tx, func(v imagegen.Violation) { found = append(found, v) })
+		n, err = trail.Audit(t.Context(), tx, func(v imagegen.Violation) { found = append(found, v) })
 		return err
 	}))
 	return found, n
@@ -50,7 +50,7 @@ func change(t *testing.T, db kv.DB, f func(tx kv.Tx)) {
 	is.New(t).NoErr(db.Update(t.Context(), func(tx kv.Tx) error { f(tx); return nil }))
 }
 
-// Whoever changes a row, takes one out, puts one in or forgets the newest is found out.
+// A check finds a row that was changed, removed or inserted, and a newest row that was removed.
 func TestCheck(t *testing.T) {
 	row := func(tx kv.Tx, seq uint64) []byte { return bytes.Clone(tx.Get(rows, kv.Key(seq))) }
 	for name, harm := range map[string]func(tx kv.Tx){
@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What was removed by its age is missed by nobody; what was removed with it is.
+// A check does not miss rows that were removed by their age; it misses those that were removed with them.
 func TestCheckOfTidiedTrail(t *testing.T) {
 	is := is.New(t)
 	db, r := noted(t, 3)

@@ -86,8 +86,8 @@ func (c *cluster) Exec(database, sql string) error {
 	return err
 }
 
-// programsVariable is the variable that names the directory of the server's programs, where several versions are at hand. Who
-// runs the tests as root has the user postgres read it.
+// programsVariable is the variable that names the directory of the server's programs, where several versions are at
+// hand. If the tests run as root, the user postgres must be able to read it.
 const programsVariable = "IMAGEGEN_POSTGRES_BIN"
 
 // programs is the directory of the server's programs; "": there is none.
@@ -138,7 +138,8 @@ func (c *cluster) shell(script string, args ...string) error {
 }
 
 func (c *cluster) command(script string, args ...string) *exec.Cmd {
-	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "postgrestest", programs(), c.dir, strconv.Itoa(c.port)}, args...)...)
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "postgrestest", programs(), c.dir,
+		strconv.Itoa(c.port)}, args...)...)
 	cmd.SysProcAttr, cmd.Dir = c.as, "/"
 	return cmd
 }
@@ -181,8 +182,8 @@ func begin(cmd *exec.Cmd) (alive io.WriteCloser, ended <-chan struct{}, err erro
 	return alive, done, nil
 }
 
-// stop ends the server by a signal, and waits until it has ended: INT, as one that is told to; QUIT, as one that
-// falls over.
+// stop ends the server by a signal, and waits until it has ended: INT for an orderly end, QUIT for that of a server
+// that falls over.
 func (c *cluster) stop(signal string) {
 	_, _ = io.WriteString(c.alive, signal+"\n") // one that has ended cannot read it
 	<-c.ended

@@ -69,7 +69,8 @@ func (p *Pair) Address(database string, ports []int) string {
 	for _, port := range ports {
 		hosts = append(hosts, fmt.Sprintf("127.0.0.1:%d", port))
 	}
-	return "postgres://postgres@" + strings.Join(hosts, ",") + "/" + database + "?sslmode=disable&target_session_attrs=read-write"
+	return "postgres://postgres@" + strings.Join(hosts, ",") + "/" + database +
+		"?sslmode=disable&target_session_attrs=read-write"
 }
 
 // Exec runs a statement on the primary, as the superuser.
@@ -84,11 +85,12 @@ func (p *Pair) Restart(t testing.TB) {
 	check(t, p.primary.start())
 }
 
-// Promote makes the standby of a primary that fell over the primary. It is told first to wait for no standby, as long as
-// there is none: it would acknowledge no commit.
+// Promote makes the standby of a primary that fell over the primary. It gets the setting first that it waits for no
+// standby, since there is none: it would acknowledge no commit.
 func (p *Pair) Promote(t testing.TB) {
 	t.Helper()
-	for _, sql := range []string{"alter system reset synchronous_standby_names", "select pg_reload_conf()", "select pg_promote()"} {
+	for _, sql := range []string{"alter system reset synchronous_standby_names", "select pg_reload_conf()",
+		"select pg_promote()"} {
 		check(t, p.standby.Exec("postgres", sql))
 	}
 	p.primary, p.standby = p.standby, p.primary
@@ -116,11 +118,17 @@ func (p *Pair) Attach(t testing.TB) {
 	p.Follow(t)
 }
 
-// Follow waits until the standby has what the primary has. One that is promoted before may lack what a primary has shown
-// that was started again: it tells what it did not wait for before it fell over.
+// Follow waits until the standby follows as it should. One that is promoted before may lack what a primary has shown
+// that was started again: it shows what it did not wait for before it fell over.
 func (p *Pair) Follow(t testing.TB) {
 	t.Helper()
 	p.await(t, p.follows())
+}
+
+// CatchUp waits until the standby has replayed all that the primary has written so far.
+func (p *Pair) CatchUp(t testing.TB) {
+	t.Helper()
+	p.await(t, "select coalesce(bool_and(replay_lsn >= pg_current_wal_insert_lsn()), false) from pg_stat_replication")
 }
 
 // conninfo is how the standby finds its primary.
@@ -130,7 +138,8 @@ func (p *Pair) conninfo() string {
 
 // follows asks the primary whether the standby follows as it should.
 func (p *Pair) follows() string {
-	return "select exists(select from pg_stat_replication where state = 'streaming' and sync_state = '" + string(p.replication) + "')"
+	return "select exists(select from pg_stat_replication where state = 'streaming' and sync_state = '" +
+		string(p.replication) + "')"
 }
 
 // follow makes the other cluster a copy of the primary that follows it.
@@ -142,7 +151,8 @@ func (p *Pair) follow(t testing.TB) {
 	}
 	check(t, p.copy())
 	check(t, p.standby.shell(`echo "$4" >>"$2/data/postgresql.auto.conf" && touch "$2/data/standby.signal"`,
-		fmt.Sprintf("synchronous_standby_names = '%s'\nprimary_conninfo = '%s'\nwal_retrieve_retry_interval = 100", names, p.conninfo())))
+		fmt.Sprintf("synchronous_standby_names = '%s'\nprimary_conninfo = '%s'\nwal_retrieve_retry_interval = 100",
+			names, p.conninfo())))
 	check(t, p.standby.start())
 	check(t, p.primary.Exec("postgres", "alter system set synchronous_standby_names = '"+names+"'"))
 	check(t, p.primary.Exec("postgres", "select pg_reload_conf()"))

@@ -45,8 +45,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// StartOnDisk starts a server whose data lie on the disk, where tests of Go have their directories: for measuring. It ends
-// with the test. Start says when the test is skipped.
+// StartOnDisk starts a server whose data lie on the disk, where tests of Go have their directories: for measuring. It
+// ends with the test. Start says when the test is skipped.
 func StartOnDisk(t testing.TB) *Server {
 	t.Helper()
 	required(t)

@@ -11,15 +11,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
-// Storage is all that an engine needs: a database, with the files beside it in memory.
+// Storage is all that an engine needs: a database, with the files beside it in memory, which have no optional parts.
 type Storage struct {
 	*postgres.DB
 	imagegen.ImageStore
 	imagegen.Spool
 }
 
-// Open opens a database whose images, which an audit reads, and reference images are those of files. It looks for what other
-// processes bring once in a while: hours of virtual time would be thousands of looks at the database.
+// Open opens a database whose images, which an audit reads, and reference images are those of files. It looks for what
+// other processes bring once in a while: hours of virtual time would be thousands of looks at the database.
 func Open(c postgres.Config, files *memory.DB) (*Storage, error) {
 	c.Images, c.Poll = files, time.Minute
 	db, err := postgres.Open(context.Background(), c)

@@ -52,7 +52,8 @@ func Start(tb testing.TB) *Server {
 	if err := l.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	setenv(tb, map[string]string{"AWS_ACCESS_KEY_ID": AccessKey, "AWS_SECRET_ACCESS_KEY": SecretKey, "AWS_EC2_METADATA_DISABLED": "true"})
+	setenv(tb, map[string]string{"AWS_ACCESS_KEY_ID": AccessKey, "AWS_SECRET_ACCESS_KEY": SecretKey,
+		"AWS_EC2_METADATA_DISABLED": "true"})
 	s.Resume(tb)
 	tb.Cleanup(s.Stop)
 	if err := s.createBucket(); err != nil {
@@ -95,7 +96,8 @@ func setenv(tb testing.TB, all map[string]string) {
 // Resume starts the server where it was stopped, with what it holds.
 func (s *Server) Resume(tb testing.TB) {
 	tb.Helper()
-	s.process = exec.Command(s.program, "--access", AccessKey, "--secret", SecretKey, "--port", s.address, "--quiet", "posix", s.dir)
+	s.process = exec.Command(s.program, "--access", AccessKey, "--secret", SecretKey, "--port", s.address, "--quiet",
+		"posix", s.dir)
 	s.process.Stderr = os.Stderr
 	if err := s.process.Start(); err != nil {
 		tb.Fatal(err)
@@ -134,7 +136,7 @@ func (s *Server) Keys(tb testing.TB) (keys []string) {
 	return keys
 }
 
-// Unfinished lists the keys of which parts were sent, and that are no objects.
+// Unfinished lists the keys of which only parts were sent.
 func (s *Server) Unfinished(tb testing.TB) (keys []string) {
 	tb.Helper()
 	all, err := s.client().ListMultipartUploads(tb.Context(), &s3.ListMultipartUploadsInput{Bucket: aws.String(Bucket)})

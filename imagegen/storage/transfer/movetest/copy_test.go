@@ -41,7 +41,8 @@ func nodeAtWork(t *testing.T) (place, sharedHouse) {
 }
 
 // copyOf copies a node's data as they are by now into a directory; work is done while it is copied.
-func copyOf(t *testing.T, node sharedHouse, into directory, work func(), mortally func(transfer.Database) transfer.Database) error {
+func copyOf(t *testing.T, node sharedHouse, into directory, work func(),
+	mortally func(transfer.Database) transfer.Database) error {
 	t.Helper()
 	is := is.New(t)
 	snapshot, err := node.Snapshot(t.Context())
@@ -51,7 +52,8 @@ func copyOf(t *testing.T, node sharedHouse, into directory, work func(), mortall
 	defer closeTarget()
 	target.Database = mortally(target.Database)
 	images := meanwhile{node.Store, new(sync.Once), work}
-	return transfer.Copy(t.Context(), transfer.Moment{Name: "the cluster", Snapshot: snapshot, Images: images, Spool: node.Store, Now: node.Generation}, target)
+	return transfer.Copy(t.Context(), transfer.Moment{Name: "the cluster", Snapshot: snapshot, Images: images,
+		Spool: node.Store, Now: node.Generation}, target)
 }
 
 func immortal(d transfer.Database) transfer.Database { return d }
@@ -69,10 +71,10 @@ func TestCopyOfAMoment(t *testing.T) {
 		generate(t, node, 52) // one more that succeeds
 		r, err := node.Generation(ctx, id(22))
 		is.NoErr(err)
-		_, err = node.Update(ctx, r.Fence(), imagegen.Erase{})
+		_, err = node.Update(ctx, r.Fence(), imagegen.EraseChange{})
 		is.NoErr(err)
 		is.NoErr(node.RemoveImages(ctx, r.ID, r.Attempt))
-		_, err = node.Update(ctx, r.Fence(), imagegen.Purge{})
+		_, err = node.Update(ctx, r.Fence(), imagegen.PurgeChange{})
 		is.NoErr(err)
 	}, immortal))
 
@@ -99,7 +101,7 @@ func TestCopyOfAMoment(t *testing.T) {
 	is.Equal(cmp.Diff(want, got, cmpopts.EquateEmpty()), "")
 }
 
-// What has rows, or is taking part in a move, is no target.
+// A storage that has rows, or takes part in a move, is not a target.
 func TestCopyIntoWhatIsNotEmpty(t *testing.T) {
 	is := is.New(t)
 	defer pagesize.Of(5)()
@@ -132,21 +134,23 @@ func TestCopyMissesAnImage(t *testing.T) {
 	refuses(t, into)
 }
 
-// What was broken off, at whichever write, passes for nothing: it cannot be opened, moved or backed up.
+// A copy that was broken off, at any write, cannot be opened, moved or backed up.
 func TestCopyBrokenOff(t *testing.T) {
 	is := is.New(t)
 	defer pagesize.Of(5)()
 	_, node := nodeAtWork(t)
 	for life, after := 1, true; ; life, after = life+1, !after {
 		into, left := directory(t.TempDir()), life
-		err := copyOf(t, node, into, func() {}, func(d transfer.Database) transfer.Database { return mortal{d, &left, after} })
+		err := copyOf(t, node, into, func() {}, func(d transfer.Database) transfer.Database {
+			return mortal{d, &left, after}
+		})
 		if err == nil || usable(t, into) { // it died right behind its last write
 			is.True(life > 10)
 			return
 		}
 		is.True(errors.Is(err, errKilled))
 		is.True(errors.Is(move(t, into, directory(t.TempDir())), transfer.ErrMoved))
-		e, err := storage.OpenEnd(string(into), false)
+		e, err := storage.OpenTransferEnd(string(into), false)
 		is.NoErr(err)
 		is.True(errors.Is(e.Backup(t.Context(), io.Discard), transfer.ErrMoved))
 		is.NoErr(e.Close())

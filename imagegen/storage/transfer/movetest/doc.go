@@ -1,3 +1,3 @@
-// Package movetest moves between every two storages. It is a package of its own because
-// what tests a package that embedders import counts for their go.sum.
+// Package movetest moves between every two storages. It is a module of its own because the library, which embedders
+// require, must not require what PostgreSQL and S3 need.
 package movetest

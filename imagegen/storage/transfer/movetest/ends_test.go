@@ -42,9 +42,11 @@ type directory string
 
 func (d directory) end(t *testing.T, into bool) (transfer.End, func()) {
 	is := is.New(t)
-	e, err := storage.OpenEnd(string(d), into)
+	e, err := storage.OpenTransferEnd(string(d), into)
 	is.NoErr(err)
-	return transfer.End{Name: string(d), Database: e, Images: e.Images(), Spool: e.Spool()}, func() { is.NoErr(e.Close()) }
+	return transfer.End{Name: string(d), Database: e, Images: e.Images(), Spool: e.Spool()}, func() {
+		is.NoErr(e.Close())
+	}
 }
 
 func (d directory) open(*testing.T) (house, error) { return storage.Open(string(d), nil) }
@@ -72,9 +74,11 @@ func (c cluster) store(t *testing.T) *s3.Store {
 
 func (c cluster) end(t *testing.T, _ bool) (transfer.End, func()) {
 	is, objects := is.New(t), c.store(t)
-	e, err := postgres.OpenEnd(t.Context(), postgres.Config{URL: c.url, Images: objects})
+	e, err := postgres.OpenTransferEnd(t.Context(), postgres.Config{URL: c.url, Images: objects})
 	is.NoErr(err)
-	return transfer.End{Name: "the cluster", Database: e, Images: objects, Spool: objects}, func() { is.NoErr(errors.Join(e.Close(), objects.Close())) }
+	return transfer.End{Name: "the cluster", Database: e, Images: objects, Spool: objects}, func() {
+		is.NoErr(errors.Join(e.Close(), objects.Close()))
+	}
 }
 
 type sharedHouse struct {

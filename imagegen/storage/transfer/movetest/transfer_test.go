@@ -89,7 +89,8 @@ func usable(t *testing.T, p place) bool {
 	return true
 }
 
-// A node that has a database open writes nothing to it any more once that is being moved, and goes on if that is given up.
+// A node that has a database open writes nothing to it any more once that is being moved, and goes on if that is given
+// up.
 func TestOpenNodeIsFenced(t *testing.T) {
 	is, ctx, there := is.New(t), t.Context(), newCluster(t)
 	is.NoErr(move(t, filled(t), there))
@@ -112,7 +113,7 @@ func TestOpenNodeIsFenced(t *testing.T) {
 	is.NoErr(err)
 }
 
-// Of two processes that go on with the same move one is told so, and does nothing.
+// Of two processes that go on with the same move, one gets ErrRaced and does nothing.
 func TestTwoAtOnce(t *testing.T) {
 	for name, elsewhere := range map[string]func(*testing.T) place{
 		"directory": func(t *testing.T) place { return directory(t.TempDir()) },
@@ -197,7 +198,7 @@ func TestUnsoundSource(t *testing.T) {
 	is.NoErr(db.Close())
 }
 
-// What breaks between the audit and the copy is found all the same.
+// Damage between the audit and the copy is found all the same.
 func TestDamageOnTheWay(t *testing.T) {
 	is, home, target := is.New(t), filled(t), directory(t.TempDir())
 	begin(t, home, target)
@@ -226,10 +227,13 @@ func filled(t *testing.T) directory {
 	is.NoErr(err)
 	now := time.Now().UTC()
 	for n, u := range users {
-		is.NoErr(db.CreateUser(ctx, imagegen.User{ID: u, Name: string(u) + "'s name", AccountType: "PRO", CreatedAt: now}))
-		is.NoErr(db.CreateKey(ctx, imagegen.Key{ID: imagegen.KeyID(fmt.Sprint("key_", n)), User: u, Hash: [32]byte{byte(n), 1}, CreatedAt: now, Limits: imagegen.KeyLimits{Daily: 1000}}))
+		is.NoErr(db.CreateUser(ctx, imagegen.User{ID: u, Name: string(u) + "'s name", AccountType: "PRO",
+			CreatedAt: now}))
+		is.NoErr(db.CreateKey(ctx, imagegen.Key{ID: imagegen.KeyID(fmt.Sprint("key_", n)), User: u,
+			Hash: [32]byte{byte(n), 1}, CreatedAt: now, Limits: imagegen.KeyLimits{Daily: 1000}}))
 		for i := range 4 {
-			_, err := db.Grant(ctx, imagegen.Grant{User: u, Credits: 30, Promo: i%2 == 0, Priority: 1 + i, Ref: fmt.Sprint("payment ", u, i), Expires: now.AddDate(0, i, 0).Add(time.Hour)})
+			_, err := db.Grant(ctx, imagegen.Grant{User: u, Credits: 30, Promo: i%2 == 0, Priority: 1 + i,
+				Ref: fmt.Sprint("payment ", u, i), Expires: now.AddDate(0, i, 0).Add(time.Hour)})
 			is.NoErr(err)
 		}
 		_, err := db.Revoke(ctx, imagegen.Revocation{User: u, Credits: 3, Ref: fmt.Sprint("back ", u)})
@@ -238,10 +242,13 @@ func filled(t *testing.T) directory {
 	is.NoErr(db.SuspendUser(ctx, "carol", now))
 	_, err = db.RevokeKey(ctx, "key_2", now)
 	is.NoErr(err)
-	is.NoErr(db.SetLogin(ctx, account.Login{User: "alice", Role: account.RoleOperator, Password: "hash", ChangedAt: now}))
+	is.NoErr(db.SetLogin(ctx, account.Login{User: "alice", Role: account.RoleOperator, Password: "hash",
+		ChangedAt: now}))
 	is.NoErr(db.CreateSignIn(ctx, account.SignIn{Hash: [32]byte{7}, User: "alice", CreatedAt: now, SeenAt: now}))
-	is.NoErr(db.CreateInvitation(ctx, account.Invitation{Hash: [32]byte{8}, User: "bob", Role: account.RoleUser, ExpiresAt: now.Add(time.Hour)}))
-	is.NoErr(db.CreateOperatorKey(ctx, account.OperatorKey{ID: "opk_1", Name: "billing", Hash: [32]byte{9}, Scopes: "credits", CreatedAt: now}))
+	is.NoErr(db.CreateInvitation(ctx, account.Invitation{Hash: [32]byte{8}, User: "bob", Role: account.RoleUser,
+		ExpiresAt: now.Add(time.Hour)}))
+	is.NoErr(db.CreateOperatorKey(ctx, account.OperatorKey{ID: "opk_1", Name: "billing", Hash: [32]byte{9},
+		Scopes: "credits", CreatedAt: now}))
 	is.NoErr(db.Settle(ctx, "never charged", 0))
 	is.NoErr(db.Charge(ctx, imagegen.Charge{ID: "an embedder's", User: "bob", Credits: 2, Model: "m", N: 1}))
 	for n := range 24 {
@@ -263,12 +270,15 @@ func bytesOf(n int) []byte { return bytes.Repeat([]byte{byte(n), 1}, 100+n) }
 func generate(t *testing.T, db house, n int) {
 	t.Helper()
 	is, ctx := is.New(t), t.Context()
-	reference := imagegen.ReferenceFile{ID: imagegen.ReferenceID(fmt.Sprintf("ref_%026d", n)), MediaType: "image/png", Size: int64(len(bytesOf(n))), Width: 1, Height: 1, SHA256: sha256.Sum256(bytesOf(n))}
+	reference := imagegen.ReferenceFile{ID: imagegen.ReferenceID(fmt.Sprintf("ref_%026d", n)), MediaType: "image/png",
+		Size: int64(len(bytesOf(n))), Width: 1, Height: 1, SHA256: sha256.Sum256(bytesOf(n))}
 	is.NoErr(db.Stage(ctx, reference.ID, bytes.NewReader(bytesOf(n))))
 	is.NoErr(db.Keep(ctx, reference.ID))
 	r := imagegen.Record{
-		Intent: imagegen.Intent{ID: id(n), User: users[n%2], Model: "fake-1", Prompt: "a fox", N: 1, Size: imagegen.Size{Width: 64, Height: 64}, Price: 2, Async: true,
-			KeyID: imagegen.KeyID(fmt.Sprint("key_", n%2)), References: []imagegen.ReferenceFile{reference}, IdempotencyKey: fmt.Sprint("again ", n), CreatedAt: time.Now().UTC()},
+		Intent: imagegen.Intent{ID: id(n), User: users[n%2], Model: "fake-1", Prompt: "a fox", N: 1,
+			Size: imagegen.Size{Width: 64, Height: 64}, Price: 2, Async: true,
+			KeyID: imagegen.KeyID(fmt.Sprint("key_", n%2)), References: []imagegen.ReferenceFile{reference},
+			IdempotencyKey: fmt.Sprint("again ", n), CreatedAt: time.Now().UTC()},
 		Progress: imagegen.Progress{State: imagegen.StateCharging},
 	}
 	r, err := db.CreateCharged(ctx, r, time.Minute)
@@ -280,28 +290,31 @@ func generate(t *testing.T, db house, n int) {
 	if n%6 == 0 {
 		return // it waits in the queue
 	}
-	change(imagegen.Claim{})
+	change(imagegen.ClaimChange{})
 	switch n % 6 {
 	case 1:
-		change(imagegen.SaveJob{Job: []byte("job"), Upstreams: []string{"upstream"}})
-		change(imagegen.Release{Delay: time.Hour})
+		change(imagegen.SaveJobChange{Job: []byte("job"), Upstreams: []string{"upstream"}})
+		change(imagegen.ReleaseChange{Delay: time.Hour})
 		return
 	case 2:
 		return // it runs
 	case 3:
-		r, err = db.FinishSettled(ctx, r.Fence(), imagegen.Outcome{At: time.Now().UTC(), Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "no"}})
+		r, err = db.FinishSettled(ctx, r.Fence(), imagegen.OutcomeChange{At: time.Now().UTC(),
+			Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "no"}})
 		is.NoErr(err)
 		return
 	}
-	image := imagegen.StoredImage{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: r.Attempt, MediaType: "image/png", Width: 64, Height: 64,
-		Size: int64(len(bytesOf(n))), SHA256: sha256.Sum256(bytesOf(n)), CreatedAt: time.Now().UTC()}
+	image := imagegen.StoredImage{ID: imagegen.ImageID(fmt.Sprintf("image_%026d%026d", n, 0)), Attempt: r.Attempt,
+		MediaType: "image/png", Width: 64, Height: 64, Size: int64(len(bytesOf(n))), SHA256: sha256.Sum256(bytesOf(n)),
+		CreatedAt: time.Now().UTC()}
 	is.NoErr(db.PutImage(ctx, r.ImageKey(image), bytes.NewReader(bytesOf(n))))
-	r, err = db.FinishSettled(ctx, r.Fence(), imagegen.Outcome{At: time.Now().UTC(), Images: []imagegen.StoredImage{image}})
+	r, err = db.FinishSettled(ctx, r.Fence(), imagegen.OutcomeChange{At: time.Now().UTC(),
+		Images: []imagegen.StoredImage{image}})
 	is.NoErr(err)
 	if n%6 == 4 {
-		change(imagegen.Favour{Favourite: true})
+		change(imagegen.FavouriteChange{Favourite: true})
 	} else if n > 12 {
-		change(imagegen.Erase{})
+		change(imagegen.EraseChange{})
 	}
 }
 
@@ -354,7 +367,8 @@ func whole(t *testing.T, p place) (s statement) {
 	s.Report, err = db.Audit(ctx)
 	must(err)
 	is.True(s.Report.Clean())
-	s.Of, s.Images, s.Uploads = make(map[imagegen.UserID]accountState), make(map[imagegen.GenerationID][]byte), make(map[imagegen.GenerationID][]byte)
+	s.Of, s.Images, s.Uploads = make(map[imagegen.UserID]accountState), make(map[imagegen.GenerationID][]byte),
+		make(map[imagegen.GenerationID][]byte)
 	for n, u := range users {
 		var a accountState
 		a.Balance, err = db.Balance(ctx, u)
@@ -363,7 +377,8 @@ func whole(t *testing.T, p place) (s statement) {
 		must(err)
 		a.Journal, err = db.History(ctx, u, 0, 10_000)
 		must(err)
-		a.Usage, err = db.Usage(ctx, u, imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -1), To: time.Now().AddDate(0, 0, 1)})
+		a.Usage, err = db.Usage(ctx, u, imagegen.UsageQuery{From: time.Now().AddDate(0, 0, -1),
+			To: time.Now().AddDate(0, 0, 1)})
 		must(err)
 		a.Keys, err = db.Keys(ctx, u)
 		must(err)

@@ -1,5 +1,5 @@
-// Command main makes an image with the client that is generated from the OpenAPI document, and prints what it was
-// told as JSON. It is called as main URL KEY.
+// Command main makes an image with the client that is generated from the OpenAPI document, and prints the
+// answer as JSON. It is called as main URL KEY.
 package main
 
 import (

@@ -131,9 +131,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case route == "GET /view":
 		s.view(w, r)
 	case route == "GET /system_stats":
-		upstreamtest.Answer(w, http.StatusOK, map[string]any{"system": map[string]any{"os": "posix", "comfyui_version": "0.3.60"}, "devices": []any{}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"system": map[string]any{"os": "posix",
+			"comfyui_version": "0.3.60"}, "devices": []any{}})
 	case isInfo && slices.Contains(classes, class):
-		upstreamtest.Answer(w, http.StatusOK, map[string]any{class: map[string]any{"input": map[string]any{}, "name": class}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{class: map[string]any{"input": map[string]any{},
+			"name": class}})
 	case isInfo:
 		upstreamtest.Answer(w, http.StatusOK, map[string]any{})
 	default:
@@ -177,14 +179,18 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		q.ID = fmt.Sprintf("%08x-0000-4000-8000-000000000000", len(s.tasks)+1)
 	}
 	if !canonical.MatchString(q.ID) {
-		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"node_errors": map[string]any{}, "error": map[string]any{"type": "invalid_prompt_id",
-			"message": "prompt_id must be a valid UUID", "details": "", "extra_info": map[string]any{}}})
+		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{"node_errors": map[string]any{},
+			"error": map[string]any{"type": "invalid_prompt_id",
+				"message": "prompt_id must be a valid UUID", "details": "", "extra_info": map[string]any{}}})
 		return
 	}
 	if node, err := q.Prompt.check(s.files); err != nil {
 		upstreamtest.Answer(w, http.StatusBadRequest, map[string]any{
-			"error":       map[string]any{"type": "prompt_outputs_failed_validation", "message": "Prompt outputs failed validation", "details": "", "extra_info": map[string]any{}},
-			"node_errors": map[string]any{node: map[string]any{"errors": []any{map[string]any{"type": "value_not_in_list", "message": "Value not in list", "details": err.Error()}}}},
+			"error": map[string]any{"type": "prompt_outputs_failed_validation",
+				"message": "Prompt outputs failed validation", "details": "", "extra_info": map[string]any{}},
+			"node_errors": map[string]any{
+				node: map[string]any{"errors": []any{map[string]any{"type": "value_not_in_list",
+					"message": "Value not in list", "details": err.Error()}}}},
 		})
 		return
 	}
@@ -193,14 +199,16 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	if s.Lose {
 		panic(http.ErrAbortHandler)
 	}
-	upstreamtest.Answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks), "node_errors": map[string]any{}})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"prompt_id": t.id, "number": len(s.tasks),
+		"node_errors": map[string]any{}})
 }
 
 // view sends a picture of the size that its name tells, see task.succeed.
 func (s *Server) view(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var n, width, height int
-	if _, err := fmt.Sscanf(q.Get("filename"), "imagegend_%d_%dx%d_.png", &n, &width, &height); err != nil || q.Get("type") != "output" || q.Get("subfolder") != "2026" {
+	if _, err := fmt.Sscanf(q.Get("filename"), "imagegend_%d_%dx%d_.png", &n, &width, &height); err != nil ||
+		q.Get("type") != "output" || q.Get("subfolder") != "2026" {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstreamtest"
 )
@@ -45,18 +46,19 @@ func (t *task) end(s *Server, complete bool) {
 	switch w := t.workflow; {
 	case !complete:
 	case w.says(Failing):
-		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler", "exception_type": "ZeroDivisionError",
-			"exception_message": "division by zero", "traceback": []string{"…"}})
+		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler",
+			"exception_type": "ZeroDivisionError", "exception_message": "division by zero", "traceback": []string{"…"}})
 	case w.says(Memory) && s.failures == 0:
 		s.failures++
-		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler", "exception_type": "torch.OutOfMemoryError",
-			"exception_message": "Allocation on device", "traceback": []string{"…"}})
+		t.fail("execution_error", map[string]any{"node_id": "3", "node_type": "KSampler",
+			"exception_type": "torch.OutOfMemoryError", "exception_message": "Allocation on device",
+			"traceback": []string{"…"}})
 	default:
 		t.succeed()
 	}
 }
 
-// succeed saves as many pictures as the workflow's batch has, and a preview, which is no output.
+// succeed saves as many pictures as the workflow's batch has, and a preview, which is not an output.
 func (t *task) succeed() {
 	pictures := []map[string]any{{"filename": "ComfyUI_temp_00001_.png", "subfolder": "", "type": "temp"}}
 	width, height := t.workflow.number("EmptyLatentImage", "width"), t.workflow.number("EmptyLatentImage", "height")
@@ -71,19 +73,32 @@ func (t *task) succeed() {
 		pictures = append(pictures, map[string]any{"filename": name, "subfolder": "2026", "type": "output"})
 	}
 	t.record = map[string]any{
-		"prompt":  []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}},
-		"outputs": map[string]any{"9": map[string]any{"images": pictures}, "11": map[string]any{"text": []string{"a caption"}}},
+		"prompt": []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}},
+		"outputs": map[string]any{"9": map[string]any{"images": pictures},
+			"11": map[string]any{"text": []string{"a caption"}}},
 		"status": map[string]any{"status_str": "success", "completed": true,
-			"messages": []any{[]any{"execution_start", map[string]any{"prompt_id": t.id}}, []any{"execution_success", map[string]any{"prompt_id": t.id}}}},
+			"messages": t.messages("execution_success", map[string]any{})},
 		"meta": map[string]any{},
 	}
 }
 
+// Ran is how long each workflow has run.
+const Ran = 4321 * time.Millisecond
+
+// messages are those of a task that has ended: each has the time, in milliseconds (Comfy-Org/ComfyUI, execution.py,
+// add_message, 2026-11-27).
+func (t *task) messages(end string, details map[string]any) []any {
+	const began = 1_795_773_600_000
+	details["prompt_id"], details["timestamp"] = t.id, began+Ran.Milliseconds()
+	return []any{[]any{"execution_start", map[string]any{"prompt_id": t.id, "timestamp": began}},
+		[]any{"execution_cached", map[string]any{"prompt_id": t.id, "nodes": []any{}, "timestamp": began + 2}},
+		[]any{end, details}}
+}
+
 func (t *task) fail(event string, details map[string]any) {
-	details["prompt_id"] = t.id
-	t.record = map[string]any{"prompt": []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}}, "outputs": map[string]any{},
-		"status": map[string]any{"status_str": "error", "completed": false,
-			"messages": []any{[]any{"execution_start", map[string]any{"prompt_id": t.id}}, []any{event, details}}}}
+	t.record = map[string]any{"prompt": []any{1, t.id, t.workflow, map[string]any{}, []string{"9"}},
+		"outputs": map[string]any{}, "status": map[string]any{"status_str": "error", "completed": false,
+			"messages": t.messages(event, details)}}
 }
 
 func (s *Server) showQueue(w http.ResponseWriter) {
@@ -117,6 +132,7 @@ func (s *Server) deleteQueued(w http.ResponseWriter, r *http.Request) {
 func (s *Server) interrupt() {
 	if queue := s.queue(); len(queue) > 0 {
 		s.interrupted = append(s.interrupted, queue[0].id)
-		queue[0].fail("execution_interrupted", map[string]any{"node_id": "3", "node_type": "KSampler", "executed": []string{}})
+		queue[0].fail("execution_interrupted", map[string]any{"node_id": "3", "node_type": "KSampler",
+			"executed": []string{}})
 	}
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // classes are the kinds of nodes that are installed. TextEncodeEdit is made up: a node with a text and references.
-var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentImage", "KSampler", "LoadImage", "LoadImageMask", "SaveImage", "SetLatentNoiseMask", "TextEncodeEdit", "VAEDecode"}
+var classes = []string{"CLIPTextEncode", "CheckpointLoaderSimple", "EmptyLatentImage", "KSampler", "LoadImage",
+	"LoadImageMask", "SaveImage", "SetLatentNoiseMask", "TextEncodeEdit", "VAEDecode"}
 
 // Workflow is what was submitted, by node.
 type Workflow map[string]struct {

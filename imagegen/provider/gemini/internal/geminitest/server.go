@@ -71,7 +71,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Header.Get("X-Goog-Api-Key") != Key {
 		fail(w, http.StatusBadRequest, "INVALID_ARGUMENT", "API key not valid.",
-			map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com"})
+			map[string]any{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID",
+				"domain": "googleapis.com"})
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
@@ -98,36 +99,51 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "INVALID_ARGUMENT", err.Error())
 		return
 	}
-	usage := map[string]any{"promptTokenCount": 8, "totalTokenCount": 1128}
+	usage := map[string]any{"promptTokenCount": 8, "totalTokenCount": 8,
+		"promptTokensDetails": []any{map[string]any{"modality": "TEXT", "tokenCount": 8}}}
 	switch q.Contents[0].Parts[0].Text {
 	case Endless:
 		<-r.Context().Done()
 	case Forbidden:
-		answer(w, map[string]any{"promptFeedback": map[string]any{"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": usage})
+		answer(w, map[string]any{"promptFeedback": map[string]any{"blockReason": "PROHIBITED_CONTENT"},
+			"usageMetadata": usage})
 	case Unsafe:
-		answer(w, map[string]any{"candidates": []any{map[string]any{"finishReason": "IMAGE_SAFETY", "index": 0}}, "usageMetadata": usage})
+		answer(w, map[string]any{"candidates": []any{map[string]any{"finishReason": "IMAGE_SAFETY", "index": 0}},
+			"usageMetadata": usage})
 	case Chatty:
 		answer(w, candidate("STOP", map[string]any{"text": "What a lovely idea!"}))
 	case Pensive:
 		sketch := map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(64, 64)}
-		answer(w, candidate("STOP", map[string]any{"text": "Let me think.", "thought": true}, map[string]any{"inlineData": sketch, "thought": true},
-			map[string]any{"thought": true, "inlineData": sketch, "thoughtSignature": "c2ln"},
-			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0], size[1])}, "thoughtSignature": "c2ln"}))
+		answer(w, candidate("STOP", map[string]any{"text": "Let me think.", "thought": true},
+			map[string]any{"inlineData": sketch, "thought": true}, map[string]any{"thought": true, "inlineData": sketch,
+				"thoughtSignature": "c2ln"},
+			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0],
+				size[1])}, "thoughtSignature": "c2ln"}))
 	default:
 		answer(w, candidate("STOP", map[string]any{"text": "Here it is."},
-			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0], size[1])}}))
+			map[string]any{"inlineData": map[string]any{"mimeType": "image/png", "data": upstreamtest.PNG(size[0],
+				size[1])}}))
 	}
 }
 
-// candidate is an answer with one candidate.
+// candidate is an answer with one candidate. Its usage is that of GenerateContentResponseUsageMetadata in
+// googleapis/go-genai, types.go, where the total has the thoughts beside the candidates (2026-11-27).
 func candidate(finish string, parts ...any) map[string]any {
+	count := func(modality string, n int) map[string]any {
+		return map[string]any{"modality": modality, "tokenCount": n}
+	}
 	return map[string]any{"candidates": []any{map[string]any{"content": map[string]any{"role": "model", "parts": parts},
-		"finishReason": finish, "index": 0}}, "modelVersion": "gemini-3-pro-image"}
+		"finishReason": finish, "index": 0}}, "modelVersion": "gemini-3-pro-image",
+		"usageMetadata": map[string]any{"promptTokenCount": 568, "candidatesTokenCount": 1150,
+			"thoughtsTokenCount": 200, "totalTokenCount": 1918,
+			"promptTokensDetails":     []any{count("TEXT", 8), count("IMAGE", 560)},
+			"candidatesTokensDetails": []any{count("IMAGE", 1120), count("TEXT", 30)}}}
 }
 
 // made are the documented sizes for 1K, by the ratio that is asked for.
-var made = map[string][2]int{"": {1024, 1024}, "1:1": {1024, 1024}, "2:3": {848, 1264}, "3:2": {1264, 848}, "3:4": {896, 1200},
-	"4:3": {1200, 896}, "4:5": {928, 1152}, "5:4": {1152, 928}, "9:16": {768, 1376}, "16:9": {1376, 768}, "21:9": {1584, 672}}
+var made = map[string][2]int{"": {1024, 1024}, "1:1": {1024, 1024}, "2:3": {848, 1264}, "3:2": {1264, 848},
+	"3:4": {896, 1200}, "4:3": {1200, 896}, "4:5": {928, 1152}, "5:4": {1152, 928}, "9:16": {768, 1376},
+	"16:9": {1376, 768}, "21:9": {1584, 672}}
 
 // size is what the API makes of a request, or why it refuses it.
 func (q Request) size() (z [2]int, err error) {
@@ -156,5 +172,6 @@ func answer(w http.ResponseWriter, v any) {
 }
 
 func fail(w http.ResponseWriter, status int, name, message string, details ...any) {
-	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": name, "details": details}})
+	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"code": status, "message": message,
+		"status": name, "details": details}})
 }

@@ -41,6 +41,10 @@ type Suite struct {
 
 	// CannotCancel says that the upstream has no way to cancel a task.
 	CannotCancel bool
+
+	// Used and Refused are what the stand-in says of the use of a task that makes one image, and of one with the prompt
+	// Forbidden.
+	Used, Refused imagegen.UpstreamUsage
 }
 
 // Failure is an answer and the error that the provider makes of it.
@@ -56,7 +60,8 @@ type Failure struct {
 // Run runs the suite, and that of package providertest.
 func (s Suite) Run(t *testing.T) {
 	providertest.Run(t, providertest.Config{
-		New: func(t *testing.T) imagegen.Provider { return s.serve(t, s.Double()) }, Endless: Endless, SavesJobs: true, Sample: true, Usual: true})
+		New: func(t *testing.T) imagegen.Provider { return s.serve(t, s.Double()) }, Answering: s.serve,
+		Endless: Endless, SavesJobs: true, Sample: true, Usual: true})
 	for name, test := range map[string]func(*testing.T){
 		"submissions that fail":           s.submissions,
 		"tasks that fail":                 s.ends,
@@ -66,6 +71,7 @@ func (s Suite) Run(t *testing.T) {
 		"resumed after a restart":         s.resumed,
 		"cancelled at the deadline":       s.deadline,
 		"a key that the upstream repeats": s.key,
+		"what was used":                   s.used,
 	} {
 		t.Run(name, test)
 	}
@@ -139,7 +145,7 @@ func (s Suite) ends(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong when a task is polled, it is polled again, since it is paid for.
+// A task is polled again after every failure of a poll, since it is paid for.
 func (s Suite) questions(t *testing.T) {
 	is := is.New(t)
 	var asked atomic.Int64
@@ -228,9 +234,11 @@ func (s Suite) resumed(t *testing.T) {
 
 	first, err := s.New(server.URL, 5*time.Millisecond)
 	is.NoErr(err)
+	used := providertest.Used(&r)
 	sizes, err := providertest.Collect(ctx, first, r)
 	is.Equal(len(sizes), 0)
 	is.True(errors.Is(err, imagegen.ErrStopping))
+	is.Equal(used(), imagegen.UpstreamUsage{}) // the next attempt will say it
 	is.Equal(len(d.Sent()), 2)
 	is.Equal(len(d.Cancelled()), 0) // the next attempt continues them
 
@@ -240,6 +248,27 @@ func (s Suite) resumed(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(len(sizes), 2)
 	is.Equal(len(d.Sent()), 2) // and no more
+	is.Equal(used(), s.Used.Plus(s.Used))
+}
+
+// What the upstream says of a task's use is known before its image comes, and also if there is none.
+func (s Suite) used(t *testing.T) {
+	is := is.New(t)
+	p := s.serve(t, s.Double())
+	r := providertest.Request("a fox", 1)
+	used := providertest.Used(&r)
+	for _, err := range p.Generate(t.Context(), r) {
+		is.NoErr(err)
+		is.Equal(used(), s.Used)
+		break
+	}
+	is.Equal(used(), s.Used)
+
+	r = providertest.Request(Forbidden, 1)
+	used = providertest.Used(&r)
+	_, err := providertest.Collect(t.Context(), p, r)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRefused)
+	is.Equal(used(), s.Refused)
 }
 
 // A task is cancelled at the deadline, since no other attempt will ask for it.

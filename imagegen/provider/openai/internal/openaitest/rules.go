@@ -12,9 +12,10 @@ import (
 // allowed are the fields that every model takes at each endpoint, without those for streaming:
 // developers.openai.com/api/reference/resources/images/methods/generate and .../edit.
 var allowed = map[string][]string{
-	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "user"},
-	"/v1/images/edits": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression", "moderation", "input_fidelity",
-		"user"},
+	"/v1/images/generations": {"model", "prompt", "n", "size", "quality", "background", "output_format",
+		"output_compression", "moderation", "user"},
+	"/v1/images/edits": {"model", "prompt", "n", "size", "quality", "background", "output_format", "output_compression",
+		"moderation", "input_fidelity", "user"},
 }
 
 // choices are the values that fields can have. Fields that are not in it are checked by functions of their own.
@@ -83,7 +84,8 @@ func (m model) checkFields(q Request) (param string, err error) {
 			return name, fmt.Errorf("the model does not support the %q parameter", name)
 		case !slices.Contains(allowed[q.Path], name) && !slices.Contains(m.more, name):
 			return name, fmt.Errorf("unknown parameter: %q", name)
-		case closed && !slices.Contains(known, text(value, "")), name == "quality" && !slices.Contains(m.qualities, text(value, "")):
+		case closed && !slices.Contains(known, text(value, "")), name == "quality" &&
+			!slices.Contains(m.qualities, text(value, "")):
 			return name, fmt.Errorf("%s is %v", name, value)
 		}
 	}
@@ -143,7 +145,8 @@ func checkFiles(q Request) error {
 		return fmt.Errorf("%d images", len(files))
 	}
 	for _, f := range files {
-		if f.Field != "image[]" || f.Size >= 50_000_000 || !slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, f.MediaType) {
+		if f.Field != "image[]" || f.Size >= 50_000_000 ||
+			!slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, f.MediaType) {
 			return fmt.Errorf("invalid image file %+v", f)
 		}
 	}

@@ -71,7 +71,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	route := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/v1")
 	if id, ok := strings.CutPrefix(route, "GET /models/"); ok && models[id].qualities != nil {
-		upstreamtest.Answer(w, http.StatusOK, map[string]any{"id": id, "object": "model", "created": 1776729600, "owned_by": "system"})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"id": id, "object": "model", "created": 1776729600,
+			"owned_by": "system"})
 		return
 	}
 	switch route {
@@ -80,7 +81,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "POST /images/edits":
 		s.generate(w, r, parseForm)
 	case "GET /models":
-		upstreamtest.Answer(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": "gpt-image-2", "object": "model"}}})
+		upstreamtest.Answer(w, http.StatusOK, map[string]any{"object": "list",
+			"data": []any{map[string]any{"id": "gpt-image-2", "object": "model"}}})
 	default:
 		fail(w, http.StatusNotFound, "invalid_request_error", "model_not_found", "model", "The model does not exist.")
 	}
@@ -101,7 +103,8 @@ func (s *Server) generate(w http.ResponseWriter, r *http.Request, parse func(*ht
 	}
 	switch q.Params["prompt"] {
 	case Forbidden:
-		fail(w, http.StatusBadRequest, "image_generation_user_error", "moderation_blocked", "", "Your request was rejected by the safety system.")
+		fail(w, http.StatusBadRequest, "image_generation_user_error", "moderation_blocked", "",
+			"Your request was rejected by the safety system.")
 	case Endless:
 		<-r.Context().Done()
 	default:
@@ -118,14 +121,24 @@ func (s *Server) images(q Request) map[string]any {
 	data := make([]map[string]any, number(q.Params["n"], 1))
 	for i := range data {
 		if s.Link != nil {
-			data[i] = map[string]any{"url": s.Link("/files/" + size + "?format=" + format + "&background=" + background), "b64_json": ""}
+			data[i] = map[string]any{"url": s.Link("/files/" + size + "?format=" + format + "&background=" +
+				background), "b64_json": ""}
 		} else {
-			data[i] = map[string]any{"b64_json": picture(size, format, background == "transparent")} // []byte is base64 in JSON
+			// []byte is base64 in JSON
+			data[i] = map[string]any{"b64_json": picture(size, format, background == "transparent")}
 		}
 	}
-	return map[string]any{"created": 1776729600, "data": data, "size": size, "quality": text(q.Params["quality"], "auto"),
-		"output_format": format, "background": background, "usage": map[string]any{"input_tokens": 12, "output_tokens": 272, "total_tokens": 284,
-			"input_tokens_details": map[string]any{"text_tokens": 12, "image_tokens": 0}}}
+	return map[string]any{"created": 1776729600, "data": data, "size": size, "quality": text(q.Params["quality"],
+		"auto"),
+		"output_format": format, "background": background, "usage": usage(q, len(data))}
+}
+
+// usage is that of openai/openai-openapi, ImagesResponse, with details of both directions (2026-11-27).
+func usage(q Request, images int) map[string]any {
+	in, out := 323*len(q.Files), 272*images
+	return map[string]any{"input_tokens": 12 + in, "output_tokens": 40 + out, "total_tokens": 52 + in + out,
+		"input_tokens_details":  map[string]any{"text_tokens": 12, "image_tokens": in},
+		"output_tokens_details": map[string]any{"text_tokens": 40, "image_tokens": out}}
 }
 
 func parseJSON(r *http.Request) (q Request, err error) {
@@ -174,5 +187,6 @@ func parseForm(r *http.Request) (q Request, err error) {
 }
 
 func fail(w http.ResponseWriter, status int, kind, code, param, message string) {
-	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "param": param, "code": code}})
+	upstreamtest.Answer(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind,
+		"param": param, "code": code}})
 }

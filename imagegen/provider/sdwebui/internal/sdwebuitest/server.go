@@ -75,7 +75,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	if strings.HasPrefix(r.URL.Path, "/sdapi/") && (user != User || password != Password) {
 		w.Header().Set("WWW-Authenticate", "Basic")
-		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": "HTTPException", "detail": "Incorrect username or password", "body": "", "errors": ""})
+		upstreamtest.Answer(w, http.StatusUnauthorized, map[string]any{"error": "HTTPException",
+			"detail": "Incorrect username or password", "body": "", "errors": ""})
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
@@ -87,7 +88,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.interrupt()
 		upstreamtest.Answer(w, http.StatusOK, map[string]any{})
 	case "GET /sdapi/v1/sd-models":
-		upstreamtest.Answer(w, http.StatusOK, []map[string]any{{"title": "sdxl.safetensors [abc123]", "model_name": "sdxl", "hash": "abc123", "filename": "/models/sdxl.safetensors"}})
+		upstreamtest.Answer(w, http.StatusOK, []map[string]any{{"title": "sdxl.safetensors [abc123]",
+			"model_name": "sdxl", "hash": "abc123", "filename": "/models/sdxl.safetensors"}})
 	default:
 		upstreamtest.Answer(w, http.StatusNotFound, map[string]any{"detail": "Not Found"})
 	}
@@ -96,13 +98,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 	q := Request{Path: r.URL.Path}
 	if err := json.NewDecoder(r.Body).Decode(&q.Params); err != nil {
-		upstreamtest.Answer(w, http.StatusUnprocessableEntity, map[string]any{"detail": []map[string]any{{"loc": []any{"body"}, "msg": err.Error(), "type": "value_error.jsondecode"}}})
+		upstreamtest.Answer(w, http.StatusUnprocessableEntity,
+			map[string]any{"detail": []map[string]any{{"loc": []any{"body"}, "msg": err.Error(),
+				"type": "value_error.jsondecode"}}})
 		return
 	}
 	interrupted, done := s.begin(q)
 	defer done()
 	if err := check(q); err != nil {
-		upstreamtest.Answer(w, http.StatusInternalServerError, map[string]any{"error": "ValueError", "detail": "", "body": "", "errors": err.Error()})
+		upstreamtest.Answer(w, http.StatusInternalServerError, map[string]any{"error": "ValueError", "detail": "",
+			"body": "", "errors": err.Error()})
 		return
 	}
 	if q.Params["prompt"] == Endless {
@@ -114,7 +119,8 @@ func (s *Server) draw(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
-	upstreamtest.Answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params, "info": `{"prompt": "…", "all_seeds": [1]}`})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"images": pictures(q.Params), "parameters": q.Params,
+		"info": `{"prompt": "…", "all_seeds": [1]}`})
 }
 
 // begin notes that a call draws, until done is called. interrupted is closed when the call is interrupted.
@@ -149,7 +155,8 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	_, active := s.drawing[q.Task]
 	s.mu.Unlock()
-	upstreamtest.Answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active, "id_live_preview": -1, "textinfo": nil})
+	upstreamtest.Answer(w, http.StatusOK, map[string]any{"active": active, "queued": false, "completed": !active,
+		"id_live_preview": -1, "textinfo": nil})
 }
 
 // interrupt ends all that is being drawn.
@@ -166,10 +173,12 @@ func (s *Server) interrupt() {
 // known are those fields of modules/api/models.py and modules/processing.py of
 // AUTOMATIC1111/stable-diffusion-webui that a provider may need. The web UI ignores unknown
 // fields without an error; the stand-in refuses them, to find mistakes.
-var known = []string{"prompt", "negative_prompt", "styles", "seed", "subseed", "subseed_strength", "sampler_name", "scheduler", "batch_size", "n_iter",
-	"steps", "cfg_scale", "width", "height", "restore_faces", "tiling", "denoising_strength", "eta", "override_settings", "refiner_checkpoint",
-	"refiner_switch_at", "enable_hr", "hr_resize_x", "hr_resize_y", "hr_upscaler", "hr_second_pass_steps", "hr_prompt", "hr_additional_modules",
-	"init_images", "resize_mode", "image_cfg_scale", "mask", "mask_blur", "inpainting_fill", "inpaint_full_res", "inpainting_mask_invert", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
+var known = []string{"prompt", "negative_prompt", "styles", "seed", "subseed", "subseed_strength", "sampler_name",
+	"scheduler", "batch_size", "n_iter", "steps", "cfg_scale", "width", "height", "restore_faces", "tiling",
+	"denoising_strength", "eta", "override_settings", "refiner_checkpoint", "refiner_switch_at", "enable_hr",
+	"hr_resize_x", "hr_resize_y", "hr_upscaler", "hr_second_pass_steps", "hr_prompt", "hr_additional_modules",
+	"init_images", "resize_mode", "image_cfg_scale", "mask", "mask_blur", "inpainting_fill", "inpaint_full_res",
+	"inpainting_mask_invert", "script_name", "script_args", "alwayson_scripts", "force_task_id", "clip_skip"}
 
 // check returns why the web UI would not draw what a request asks for, whether it would say so or not.
 func check(q Request) error {
@@ -221,8 +230,10 @@ func checkMask(params map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if _, grey := mask.(*image.Gray); !grey || params["inpainting_mask_invert"] != 0.0 || params["inpainting_fill"] != 1.0 {
-		return fmt.Errorf("a mask as %T, inverted %v, filled with %v", mask, params["inpainting_mask_invert"], params["inpainting_fill"])
+	if _, grey := mask.(*image.Gray); !grey || params["inpainting_mask_invert"] != 0.0 ||
+		params["inpainting_fill"] != 1.0 {
+		return fmt.Errorf("a mask as %T, inverted %v, filled with %v", mask, params["inpainting_mask_invert"],
+			params["inpainting_fill"])
 	}
 	return nil
 }
@@ -234,7 +245,8 @@ func pictures(params map[string]any) [][]byte {
 		width, height = number(params["hr_resize_x"]), number(params["hr_resize_y"])
 	}
 	picture := upstreamtest.PNG(width, height)
-	return slices.Repeat([][]byte{picture}, number(params["batch_size"])*number(params["n_iter"])) // []byte is base64 in JSON
+	// []byte is base64 in JSON
+	return slices.Repeat([][]byte{picture}, number(params["batch_size"])*number(params["n_iter"]))
 }
 
 func number(v any) int {

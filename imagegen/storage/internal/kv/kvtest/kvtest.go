@@ -83,7 +83,9 @@ var errReadOnly = errors.New("kvtest: a write in a View")
 
 // find returns where a key is in its bucket, or where it would be inserted.
 func (t *tx) find(b kv.Bucket, key []byte) (i int, found bool) {
-	return slices.BinarySearchFunc(t.db.buckets[b], key, func(p pair, key []byte) int { return bytes.Compare(p.key, key) })
+	return slices.BinarySearchFunc(t.db.buckets[b], key, func(p pair, key []byte) int {
+		return bytes.Compare(p.key, key)
+	})
 }
 
 func (t *tx) Get(b kv.Bucket, key []byte) []byte {

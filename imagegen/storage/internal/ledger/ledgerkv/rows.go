@@ -104,7 +104,8 @@ func (r rows) ascend(b kv.Bucket, u imagegen.UserID, from []byte, f func(rest, v
 func (r rows) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		for e := range due.Entries(r.Tx, nil) {
-			if bytes.Compare(e.Under, kv.Key(kv.TimeKey(at))) > 0 || !yield(imagegen.UserID(bytes.TrimSuffix(e.Key, only))) {
+			if bytes.Compare(e.Under, kv.Key(kv.TimeKey(at))) > 0 ||
+				!yield(imagegen.UserID(bytes.TrimSuffix(e.Key, only))) {
 				return
 			}
 		}
@@ -199,13 +200,13 @@ func (r rows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 }
 
 func (r rows) Charges() iter.Seq[imagegen.ChargeID] {
-	return named[imagegen.ChargeID](r, chargesIn)
+	return namesIn[imagegen.ChargeID](r, chargesIn)
 }
 
-func (r rows) Refs() iter.Seq[string] { return named[string](r, refsIn) }
+func (r rows) Refs() iter.Seq[string] { return namesIn[string](r, refsIn) }
 
-// named goes over the keys of a bucket whose keys are one string each. It reads no values, so damaged ones come too.
-func named[S ~string](r rows, b kv.Bucket) iter.Seq[S] {
+// namesIn goes over the keys of a bucket whose keys are one string each. It reads no values, so damaged ones come too.
+func namesIn[S ~string](r rows, b kv.Bucket) iter.Seq[S] {
 	return func(yield func(S) bool) {
 		r.Keys(b, nil, func(key []byte) bool { return yield(S(bytes.TrimSuffix(key, only))) })
 	}

@@ -30,8 +30,8 @@ func TestOrderOfIndexes(t *testing.T) {
 	var all []ledger.Lot
 	accountsOf := map[imagegen.UserID]ledger.Account{}
 	for n := range uint64(300) {
-		l := ledger.Lot{Number: n + 1, Lot: imagegen.Lot{User: "alice", Granted: 1, Remaining: imagegen.Credits(r.IntN(2)), Promo: r.IntN(2) == 0,
-			Priority: 1 + r.IntN(3), Effective: few(3)}}
+		l := ledger.Lot{Number: n + 1, Lot: imagegen.Lot{User: "alice", Granted: 1,
+			Remaining: imagegen.Credits(r.IntN(2)), Promo: r.IntN(2) == 0, Priority: 1 + r.IntN(3), Effective: few(3)}}
 		if r.IntN(3) > 0 {
 			l.Expires = few(3)
 		}
@@ -50,7 +50,8 @@ func TestOrderOfIndexes(t *testing.T) {
 		for _, a := range accountsOf {
 			accounts.Put(tx, nil, &a)
 		}
-		lots.Put(tx, nil, &ledger.Lot{Number: 1, Lot: imagegen.Lot{User: "alice\x01", Remaining: 1, Expires: begin}}) // whose key begins alike
+		// whose key begins alike
+		lots.Put(tx, nil, &ledger.Lot{Number: 1, Lot: imagegen.Lot{User: "alice\x01", Remaining: 1, Expires: begin}})
 		return nil
 	}))
 	spent := func(l ledger.Lot) bool { return l.Remaining == 0 }
@@ -82,7 +83,7 @@ func TestOrderOfIndexes(t *testing.T) {
 
 var update = flag.Bool("update", false, "write what this version stores to testdata")
 
-// What a ledger stores, and the hashes over it, stay as they are. Where this fails a migration is needed;
+// The rows of a ledger, and the hashes over them, stay as they are. Where this fails, a migration is needed;
 // -update writes the file anew while there is no data to migrate.
 func TestFormerRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +93,7 @@ func TestFormerRows(t *testing.T) {
 		is.NoErr(err)
 		operate(t, l)
 		is.NoErr(db.View(t.Context(), func(tx kv.Tx) error {
-			_, err := Check(t.Context(), tx, func(v imagegen.Violation) { t.Error(v) })
+			_, err := Audit(t.Context(), tx, func(v imagegen.Violation) { t.Error(v) })
 			return err
 		}))
 		if *update {
@@ -107,7 +108,8 @@ func TestFormerRows(t *testing.T) {
 // operate leaves something in each bucket.
 func operate(t *testing.T, l *ledger.Ledger) {
 	is, ctx := is.New(t), account.WithActor(t.Context(), account.Actor{Via: "test", Name: "olivia"})
-	for _, g := range []imagegen.Grant{{Credits: 3, Promo: true, Expires: time.Now().Add(time.Hour)}, {Credits: 10, Priority: 7, Ref: "a grant"}} {
+	for _, g := range []imagegen.Grant{{Credits: 3, Promo: true, Expires: time.Now().Add(time.Hour)},
+		{Credits: 10, Priority: 7, Ref: "a grant"}} {
 		g.User = "alice"
 		_, err := l.Grant(ctx, g)
 		is.NoErr(err)
@@ -125,7 +127,8 @@ func operate(t *testing.T, l *ledger.Ledger) {
 func stored(t *testing.T, db kv.DB) string {
 	var s strings.Builder
 	is.New(t).NoErr(db.View(t.Context(), func(tx kv.Tx) error {
-		for _, b := range []kv.Bucket{journal, accountsIn, accountsIn + ".due", lotsIn, lotsIn + ".spendable", lotsIn + ".expiring", chargesIn, refsIn, usageIn, usageIn + ".days", keysIn, clockIs} {
+		for _, b := range []kv.Bucket{journal, accountsIn, accountsIn + ".due", lotsIn, lotsIn + ".spendable", lotsIn +
+			".expiring", chargesIn, refsIn, usageIn, usageIn + ".days", keysIn, clockIs} {
 			tx.Ascend(b, nil, func(key, value []byte) bool {
 				fmt.Fprintf(&s, "%s %q %x\n", b, key, value)
 				return true

@@ -48,8 +48,10 @@ var (
 	}).While(func(l *ledger.Lot) bool { return l.Remaining > 0 && !l.Expires.IsZero() })
 	usage = table.New(usageIn, func(u *ledger.Usage) []byte { return usageKey(u.UsageKey) }, usageForm)
 	// The rows of one day stand together, those of all users: a sum over all users reads no other day.
-	usageDays = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).While(func(u *ledger.Usage) bool { return u.Generations > 0 })
-	totals    = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) }, totalForm)
+	usageDays = usage.Index("days", func(u *ledger.Usage) []byte { return dayKey(u.Day) }).
+			While(func(u *ledger.Usage) bool { return u.Generations > 0 })
+	totals = table.New(keysIn, func(t *ledger.KeyTotal) []byte { return kv.Key(string(t.User), string(t.Key)) },
+		totalForm)
 )
 
 func usageKey(k ledger.UsageKey) []byte {
@@ -81,7 +83,8 @@ func decoded[Row any](b kv.Bucket, stored []byte, form func(*kv.Coder, *Row)) (r
 func accountForm(c *kv.Coder, a *ledger.Account) {
 	c.Version(1)
 	kv.Text(c, &a.User)
-	for _, n := range []*imagegen.Credits{&a.Available, &a.Held, &a.Granted, &a.Spent, &a.Expired, &a.Revoked, &a.Next.Credits} {
+	for _, n := range []*imagegen.Credits{&a.Available, &a.Held, &a.Granted, &a.Spent, &a.Expired, &a.Revoked,
+		&a.Next.Credits} {
 		kv.Number(c, n)
 	}
 	kv.Moment(c, &a.Next.At)
@@ -96,7 +99,8 @@ func lotForm(c *kv.Coder, l *ledger.Lot) {
 	c.Version(1)
 	kv.Number(c, &l.Number)
 	kv.Text(c, &l.User)
-	for _, n := range []*imagegen.Credits{&l.Granted, &l.Remaining, &l.Held, &l.Spent, &l.Expired, &l.Revoked, &l.Moved} {
+	for _, n := range []*imagegen.Credits{&l.Granted, &l.Remaining, &l.Held, &l.Spent, &l.Expired, &l.Revoked,
+		&l.Moved} {
 		kv.Number(c, n)
 	}
 	kv.Flag(c, &l.Promo)

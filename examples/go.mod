@@ -1,0 +1,25 @@
+module github.com/imagegend/imagegend/examples
+
+go 1.26.0
+
+require (
+	github.com/imagegend/imagegend v0.0.0-00010101000000-000000000000
+	github.com/imagegend/imagegend/imagegen/console v0.0.0-00010101000000-000000000000
+	github.com/matryer/is v1.4.1
+)
+
+require (
+	github.com/google/go-cmp v0.7.0 // indirect
+	github.com/julienschmidt/httprouter v1.3.0 // indirect
+	github.com/oklog/ulid/v2 v2.1.2 // indirect
+	go.etcd.io/bbolt v1.5.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/image v0.47.0 // indirect
+	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
+
+replace (
+	github.com/imagegend/imagegend => ..
+	github.com/imagegend/imagegend/imagegen/console => ../imagegen/console
+)

@@ -1,0 +1,96 @@
+// Package form holds what somebody has entered in a form of the console, and what is wrong with it.
+package form
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/format"
+)
+
+// Form is what somebody has entered, and what is wrong with it. Handlers read values with functions that add faults,
+// and then ask Valid; a form with faults is shown again with status 422.
+type Form struct {
+	Values url.Values
+	faults map[string]string // a sentence for each field with a fault; may be nil
+	fault  string            // a sentence about the form as a whole; "": none
+}
+
+// Filled returns a form with values, given as alternating names and values, as if they had been entered.
+func Filled(pairs ...string) *Form {
+	f := &Form{Values: url.Values{}}
+	for i := 0; i < len(pairs); i += 2 {
+		f.Values.Set(pairs[i], pairs[i+1])
+	}
+	return f
+}
+
+// Value is what was entered in a field, without surrounding space. A field that was not sent is empty.
+func (f *Form) Value(name string) string { return strings.TrimSpace(f.Values.Get(name)) }
+
+// Secret is what was entered in a field, as it is: space may be part of a password. No page may show it again.
+func (f *Form) Secret(name string) string { return f.Values.Get(name) }
+
+// AddFault records what is wrong with a field and what to do, as a sentence. The first fault of a field stays.
+func (f *Form) AddFault(name, format string, args ...any) {
+	if f.faults == nil {
+		f.faults = map[string]string{}
+	}
+	if f.faults[name] == "" {
+		f.faults[name] = fmt.Sprintf(format, args...)
+	}
+}
+
+// AddFormFault says what is wrong with the form as a whole.
+func (f *Form) AddFormFault(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
+
+// AddError turns an error that the user can correct into a fault of a field; "" means of the form as a whole. It
+// returns any other error, and nil in place of one that it has turned into a fault: so ask Valid after it.
+func (f *Form) AddError(name string, err error) error {
+	e, ok := errors.AsType[*imagegen.Error](err)
+	mendable := []imagegen.Code{imagegen.CodeInvalidRequest, imagegen.CodeInsufficientCredits,
+		imagegen.CodeChargeRefused}
+	if !ok || !slices.Contains(mendable, e.Code) {
+		return err
+	}
+	if name == "" {
+		f.AddFormFault("%s", format.Sentence(e.Message))
+	} else {
+		f.AddFault(name, "%s", format.Sentence(e.Message))
+	}
+	return nil
+}
+
+// Valid reports whether the form has no faults so far.
+func (f *Form) Valid() bool { return f.fault == "" && len(f.faults) == 0 }
+
+// Fault is what is wrong with a field or, for "", with the form as a whole; "" if nothing is.
+func (f *Form) Fault(name string) string {
+	if name == "" {
+		return f.fault
+	}
+	return f.faults[name]
+}
+
+// ClearFaults removes all faults, before the form is read again.
+func (f *Form) ClearFaults() { f.faults, f.fault = nil, "" }
+
+// tokenPrefix begins a token, so that it is not shown as if somebody had entered it.
+const tokenPrefix = "console-"
+
+// NewToken returns a token for a form. With it a form that is sent twice, by a reload or a second press of the button,
+// counts once.
+func NewToken() string { return tokenPrefix + rand.Text() }
+
+// EnteredReference is the reference of a grant as it is shown. A token means nothing to anybody: "".
+func EnteredReference(ref string) string {
+	if strings.HasPrefix(ref, tokenPrefix) {
+		return ""
+	}
+	return ref
+}

@@ -1,0 +1,177 @@
+package gallery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/format"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/steps"
+	"github.com/imagegend/imagegend/internal/filename"
+)
+
+// View is the data of generation.html, and of a generation in the playground.
+type View struct {
+	imagegen.Generation
+	Shape    Outline    // of the placeholders
+	Places   []struct{} // a placeholder for each image that may still come
+	Pictures []Picture
+	Steps    []steps.Step
+	Waits    bool // it can be cancelled
+}
+
+// Seen identifies what a page shows of the generation: the status, the number of images, and whether it can be
+// cancelled. A page sends it back to ask whether anything has changed.
+func (v View) Seen() string {
+	return fmt.Sprintf("%s-%d-%t", v.Status, len(v.Images), v.Waits)
+}
+
+// Cancelled reports whether its owner cancelled it.
+func (v View) Cancelled() bool {
+	return v.Failure != nil && v.Failure.Code == imagegen.CodeCancelled
+}
+
+// Ended reports whether nothing changes any more.
+func (v View) Ended() bool { return v.Status.Terminal() }
+
+// Refunded is the part of the charge that was returned; 0 until the generation has ended.
+func (v View) Refunded() imagegen.Credits {
+	if !v.Ended() {
+		return 0
+	}
+	return v.CreditsRequested - v.Credits
+}
+
+// Why says why the generation failed; "" if it did not.
+func (v View) Why() string {
+	if v.Failure == nil {
+		return ""
+	}
+	return format.Sentence(v.Failure.Message)
+}
+
+// Missing is how many of the requested images are not there, or not yet.
+func (v View) Missing() int { return v.N - len(v.Images) }
+
+// Title is the title of the browser's tab: how far the generation is, and its prompt.
+func (v View) Title() string { return v.state() + ": " + format.Excerpt(v.Prompt, 60) }
+
+// state says in a few words how far the generation is.
+func (v View) state() string {
+	switch {
+	case v.Status == imagegen.StatusQueued:
+		return "Queued"
+	case v.Status == imagegen.StatusProcessing:
+		if len(v.Images) > 0 {
+			return fmt.Sprintf("%d of %d are there", len(v.Images), v.N)
+		}
+		return "In the making"
+	case v.Cancelled():
+		return "Cancelled"
+	case v.Status == imagegen.StatusFailed:
+		return "Failed"
+	case v.Missing() > 0:
+		return fmt.Sprintf("%d of %d came", len(v.Images), v.N)
+	}
+	return "Ready"
+}
+
+// Said is how far the generation is, as a sentence for screen readers and notifications.
+func (v View) Said() string {
+	switch {
+	case v.Status == imagegen.StatusQueued:
+		return "The generation is waiting for its turn."
+	case v.Status == imagegen.StatusProcessing && len(v.Images) > 0:
+		return fmt.Sprintf("%d of %d images are there.", len(v.Images), v.N)
+	case v.Status == imagegen.StatusProcessing:
+		return "The images are being made."
+	case v.Cancelled():
+		return "The generation was cancelled. The credits were returned."
+	case v.Status == imagegen.StatusFailed:
+		return "The generation has failed. The credits were returned."
+	}
+	return format.Count(len(v.Images), "image has", "images have") + " arrived."
+}
+
+// Generation shows one of the person's generations.
+func Generation(p *frame.Page) error {
+	v, err := ViewOf(p, NamedID(p))
+	if err != nil {
+		return err
+	}
+	return p.Render("generation", v)
+}
+
+// Live answers a page that polls: with the generation as it is if it differs from what the page shows, otherwise with
+// no content.
+func Live(p *frame.Page) error {
+	v, err := ViewOf(p, NamedID(p))
+	if err != nil {
+		return err
+	}
+	if v.Seen() == p.Query().Get("seen") {
+		return p.NoContent()
+	}
+	return p.RenderBlock("generation", "progress", v)
+}
+
+// NamedID is the identifier of the generation that the path names. Nothing is known about it yet.
+func NamedID(p *frame.Page) imagegen.GenerationID {
+	return imagegen.GenerationID(p.Request.PathValue("generation"))
+}
+
+// Record returns the generation that the path names. ErrNotFound: there is none, or it is another user's.
+func Record(p *frame.Page) (imagegen.Record, error) { return RecordOf(p, NamedID(p)) }
+
+// RecordOf returns one of the person's generations. ErrNotFound as for Record. The log of the request names a
+// generation only once it is known to be the person's.
+func RecordOf(p *frame.Page, id imagegen.GenerationID) (imagegen.Record, error) {
+	r, err := p.Service().Record(p.Context(), id)
+	if err != nil {
+		return imagegen.Record{}, err
+	}
+	if id == NamedID(p) {
+		p.Generation = id
+	}
+	return r, nil
+}
+
+// ViewOf returns one of the person's generations for a page. ErrNotFound as for Record.
+func ViewOf(p *frame.Page, id imagegen.GenerationID) (View, error) {
+	r, err := RecordOf(p, id)
+	if err != nil {
+		return View{}, err
+	}
+	v := View{Generation: r.Generation(), Shape: OutlineOf(r.Size, r.Ratio), Steps: steps.Of(r), Waits: r.Cancellable()}
+	v.Pictures = Pictures(v.Generation)
+	if !v.Ended() { // afterwards no more images come
+		v.Places = make([]struct{}, v.Missing())
+	}
+	return v, nil
+}
+
+// Picture is one image on the page.
+type Picture struct {
+	imagegen.Image
+	Number   int // from 1
+	Alt      string
+	Format   string
+	FileName string // the name under which a browser saves it
+	Beside   bool   // the playground's form is on the same page, so that its button can add the image there
+}
+
+// Pictures returns the images of a generation for templates.
+func Pictures(g imagegen.Generation) (all []Picture) {
+	most := len(g.Images)
+	if !g.Status.Terminal() {
+		most = g.N // more may come
+	}
+	for n, i := range g.Images {
+		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, format.Excerpt(g.Prompt, 120))
+		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
+		name := fmt.Sprintf("%s-%d%s", g.ID, n+1, filename.Extension(i.MediaType))
+		all = append(all, Picture{Image: i, Number: n + 1, Alt: alt, Format: format, FileName: name})
+	}
+	return all
+}

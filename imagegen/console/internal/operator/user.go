@@ -1,0 +1,149 @@
+package operator
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/console/internal/form"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
+)
+
+// userView is the data of user.html.
+type userView struct {
+	User     imagegen.User
+	Login    account.Login
+	Self     bool // the operator looks at their own user
+	Balance  imagegen.Balance
+	Holdings imagegen.Holdings
+	Passkeys int // how many they have
+	Keys     []keys.Line
+	Pager    frame.Pager // of the keys
+	Roles    []form.Option
+	Days     []form.Option
+	userForms
+}
+
+// userForms are the forms on a user's page. One that was sent and has faults is shown again; nil: show it as new.
+type userForms struct{ Grant, Revoke, Type, Invite *form.Form }
+
+// User shows a user's page.
+func User(p *frame.Page, u imagegen.User) error {
+	return showUser(p, http.StatusOK, u, userForms{})
+}
+
+// showUser renders a user's page, with the form that has faults, if any.
+func showUser(p *frame.Page, status int, u imagegen.User, forms userForms) error {
+	ctx := p.Context()
+	v := userView{User: u, Self: u.ID == p.Person.ID, Roles: roles, Days: days, userForms: forms}
+	var err error
+	if v.Login, err = p.Login(ctx, u.ID); err != nil {
+		return err
+	}
+	if v.Balance, err = p.Engine.As(u.ID).Balance(ctx); err != nil {
+		return err
+	}
+	if v.Holdings, err = p.Ledger.Holdings(ctx, u.ID, frame.LotsShown); err != nil {
+		return err
+	}
+	have, err := p.Logins.Passkeys(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	v.Passkeys = len(have)
+	if v.Keys, v.Pager, err = keys.List(p, u.ID); err != nil {
+		return err
+	}
+	if p.Request.Method == http.MethodPost { // the address of a form does not lead to other pages of the list
+		v.Pager = frame.Pager{}
+	}
+	v.fillForms()
+	return p.RenderStatus(status, "user", v)
+}
+
+// fillForms fills in the forms that were not sent, with the present values.
+func (v *userView) fillForms() {
+	if v.Grant == nil {
+		v.Grant = form.Filled("once", form.NewToken())
+	}
+	if v.Revoke == nil {
+		v.Revoke = form.Filled("once", form.NewToken())
+	}
+	if v.Type == nil {
+		v.Type = form.Filled("type", v.User.AccountType)
+	}
+	if v.Invite == nil {
+		v.Invite = form.Filled("role", string(v.Login.Role), "days", defaultDays)
+	}
+}
+
+// SetAccountType changes the account type, a name in capitals by which prices can go.
+func SetAccountType(p *frame.Page, u imagegen.User, f *form.Form) error {
+	err := p.Engine.Accounts().SetAccountType(p.Context(), u.ID, f.Value("type"))
+	if err = f.AddError("type", err); err != nil {
+		return err
+	}
+	if !f.Valid() {
+		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Type: f})
+	}
+	done := "The account type of " + u.Name + " is " + strings.ToUpper(f.Value("type")) + "."
+	return p.RedirectWith(done, "users", string(u.ID))
+}
+
+// ConfirmDisable asks first, since a user who is disabled cannot be enabled again.
+func ConfirmDisable(p *frame.Page, u imagegen.User) error {
+	if err := refuseSelf(p, u); err != nil {
+		return err
+	}
+	return p.Render("user-disable", u)
+}
+
+// refuseSelf keeps an operator from locking themselves out, maybe as the last one.
+func refuseSelf(p *frame.Page, u imagegen.User) error {
+	if u.ID == p.Person.ID {
+		return imagegen.Invalid("you cannot disable yourself; another operator can")
+	}
+	return nil
+}
+
+// DisableUser disables a user for good: their keys and sign-ins end. The keys come first, in the store's own
+// transaction; sign-ins that could not be ended would be refused anyway, since the frame checks the user of each.
+func DisableUser(p *frame.Page, u imagegen.User) error {
+	if err := refuseSelf(p, u); err != nil {
+		return err
+	}
+	if err := p.Engine.Accounts().DisableUser(p.Context(), u.ID); err != nil {
+		return err
+	}
+	if err := p.Logins.EndSignIns(p.Context(), u.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(u.Name+" is disabled.", "users", string(u.ID))
+}
+
+// RemovePasskeys removes all passkeys of a user who has lost them. Until they create another, their password alone
+// signs them in.
+func RemovePasskeys(p *frame.Page, u imagegen.User) error {
+	if _, err := p.Logins.RemovePasskeys(p.Context(), u.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(u.Name+" has no passkeys any more.", "users", string(u.ID))
+}
+
+// SuspendUser refuses new charges to a user until an operator resumes them. They can still sign in and read.
+func SuspendUser(p *frame.Page, u imagegen.User) error {
+	if err := p.Engine.Accounts().SuspendUser(p.Context(), u.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(u.Name+" is suspended.", "users", string(u.ID))
+}
+
+// ResumeUser lets a suspended user be charged again.
+func ResumeUser(p *frame.Page, u imagegen.User) error {
+	if err := p.Engine.Accounts().ResumeUser(p.Context(), u.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(u.Name+" is not suspended any more.", "users", string(u.ID))
+}

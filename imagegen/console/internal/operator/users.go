@@ -1,0 +1,69 @@
+package operator
+
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/console/internal/form"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+)
+
+// usersPerPage is how many users a page lists.
+const usersPerPage = 50
+
+// usersView is the data of users.html.
+type usersView struct {
+	Form  *form.Form // the search
+	Lines []userLine
+	Pager frame.Pager
+}
+
+// userLine is a user in the list.
+type userLine struct {
+	imagegen.User
+	Login   account.Login
+	Credits imagegen.Credits
+}
+
+// Users lists the users by name, or those whose name contains what is searched for.
+func Users(p *frame.Page) error {
+	q := p.Query()
+	v := usersView{Form: form.Filled("q", q.Get("q"))}
+	query := imagegen.UserQuery{Limit: usersPerPage, After: q.Get("after"), Contains: v.Form.Value("q")}
+	found, err := findUsers(p, query)
+	if err != nil {
+		return err
+	}
+	for _, u := range found.Users {
+		l, err := newUserLine(p, u)
+		if err != nil {
+			return err
+		}
+		v.Lines = append(v.Lines, l)
+	}
+	v.Pager = p.Pager("after", found.Next)
+	return p.Render("users", v)
+}
+
+// findUsers returns a page that has users, unless there are no more. A store may answer with an empty page after it
+// has looked at many names that do not match; then findUsers goes on.
+func findUsers(p *frame.Page, q imagegen.UserQuery) (imagegen.UserPage, error) {
+	for {
+		found, err := p.Engine.Accounts().UserPage(p.Context(), q)
+		if err != nil || len(found.Users) > 0 || found.Next == "" {
+			return found, err
+		}
+		q.After = found.Next
+	}
+}
+
+// newUserLine reads a user's balance and login, so a page of users costs two reads for each.
+func newUserLine(p *frame.Page, u imagegen.User) (userLine, error) {
+	l := userLine{User: u}
+	b, err := p.Ledger.Balance(p.Context(), u.ID)
+	if err != nil {
+		return l, err
+	}
+	l.Credits = b.Credits
+	l.Login, err = p.Login(p.Context(), u.ID)
+	return l, err
+}

@@ -1,0 +1,170 @@
+package signin
+
+import (
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/console/internal/form"
+	"github.com/imagegend/imagegend/imagegen/console/internal/format"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+)
+
+// accountView is the data of account.html.
+type accountView struct {
+	Form      *form.Form
+	Person    frame.Person
+	Balance   imagegen.Balance
+	Login     account.Login
+	Connected bool // with the identity provider
+	Passkeys  []account.Passkey
+	CanMake   bool // the service is set up for passkeys
+	SignIns   []signInLine
+}
+
+// signInLine is one sign-in in the list.
+type signInLine struct {
+	ID        string
+	Browser   string
+	CreatedAt time.Time
+	SeenAt    time.Time
+	This      bool // the sign-in of this request
+}
+
+// Idle is how long a browser stays signed in without use, in words.
+func (accountView) Idle() string {
+	return format.Count(int(frame.IdleTimeout/time.Minute), "minute", "minutes")
+}
+
+// Absolute is how long it stays signed in at most, in words.
+func (accountView) Absolute() string {
+	return format.Count(int(frame.AbsoluteTimeout/time.Hour), "hour", "hours")
+}
+
+func (s *Pages) Account(p *frame.Page) error { return s.showAccount(p, http.StatusOK, form.Filled()) }
+
+// showAccount renders the page with one form, which may have faults. Sign-ins are listed newest first, without those
+// that have timed out and are still in the store.
+func (s *Pages) showAccount(p *frame.Page, status int, f *form.Form) error {
+	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
+	if err != nil {
+		return err
+	}
+	v := accountView{Form: f, Person: p.Person}
+	for _, one := range slices.Backward(all) {
+		if !p.TimedOut(one) {
+			v.SignIns = append(v.SignIns, signInLine{hex.EncodeToString(one.Hash[:]), browserName(one.Agent),
+				one.CreatedAt, one.SeenAt, one.Hash == p.Person.SignIn.Hash})
+		}
+	}
+	if v.Login, err = p.Login(p.Context(), p.Person.ID); err != nil {
+		return err
+	}
+	v.CanMake = s.Passkeys != nil
+	if v.Passkeys, err = p.Logins.Passkeys(p.Context(), p.Person.ID); err != nil {
+		return err
+	}
+	if v.Connected, err = s.connected(p); err != nil {
+		return err
+	}
+	if v.Balance, err = p.Service().Balance(p.Context()); err != nil {
+		return err
+	}
+	return p.RenderStatus(status, "account", v)
+}
+
+// ChangePassword asks for the present password even shortly after a confirmation: somebody who finds a browser open
+// cannot take the account over. The new password ends all sign-ins, so this browser gets a new one.
+func (s *Pages) ChangePassword(p *frame.Page, f *form.Form) error {
+	chosen := newPassword(f)
+	var present account.Login
+	if f.Valid() {
+		var err error
+		if present, err = s.checkPassword(p, f, "present"); err != nil {
+			return err
+		}
+	}
+	if !f.Valid() {
+		return s.showAccount(p, http.StatusUnprocessableEntity, f)
+	}
+	// Hashing takes long, so it is done before replacePassword locks and compares.
+	hash, err := s.Passwords.Hash(p.Context(), chosen)
+	if err != nil {
+		return err
+	}
+	if err := s.replacePassword(p, present, hash); err != nil {
+		return err
+	}
+	if err := s.createSignIn(p, p.Person.ID, hash, p.Now); err != nil {
+		return err
+	}
+	return p.RedirectWith("Your password is changed. You are signed out everywhere else.", "account")
+}
+
+// replacePassword sets a password, unless the present one has changed since it was checked: if a link was used
+// meanwhile, the link wins, and errPasswordChanged is returned.
+func (s *Pages) replacePassword(p *frame.Page, present account.Login, hash string) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	now, err := p.Login(p.Context(), p.Person.ID)
+	if err != nil {
+		return err
+	}
+	if now.Password != present.Password {
+		return errPasswordChanged
+	}
+	now.Password, now.ChangedAt = hash, p.Now
+	return p.Logins.SetLogin(p.Context(), now)
+}
+
+// checkPassword checks that a field holds the person's password, and returns their login. If it does not, or there were
+// too many attempts, the field has a fault. Wrong passwords count against the limits on sign-ins.
+func (s *Pages) checkPassword(p *frame.Page, f *form.Form, name string) (account.Login, error) {
+	a, err := newAttempt(p, p.Person.Name)
+	if err != nil {
+		return a.login, err
+	}
+	ok, wait, err := s.authenticate(p, a, f.Secret(name))
+	switch {
+	case wait > 0:
+		f.AddFault(name, "Too many attempts. Try again in %s.", waitInWords(wait))
+	case err == nil && !ok:
+		f.AddFault(name, "This is not your present password.")
+	}
+	return a.login, err
+}
+
+// EndSignIns signs the person out in one browser or, if the form names none, in all except this one.
+func (s *Pages) EndSignIns(p *frame.Page, f *form.Form) error {
+	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
+	if err != nil {
+		return err
+	}
+	one := f.Value("signin")
+	end := signInsToEnd(p, all, one)
+	switch { // the store would end all sign-ins if it were given none
+	case len(end) == 0 && one != "":
+		return p.RedirectWith("It is signed out already.", "account")
+	case len(end) == 0:
+		return p.RedirectWith("You are signed in nowhere else.", "account")
+	}
+	if err := p.Logins.EndSignIns(p.Context(), p.Person.ID, end...); err != nil {
+		return err
+	}
+	return p.RedirectWith("Signed out in "+format.Count(len(end), "browser", "browsers")+".", "account")
+}
+
+// signInsToEnd returns those of the sign-ins that have not ended and have the hash one, in hexadecimal; with "", all
+// but this browser's.
+func signInsToEnd(p *frame.Page, all []account.SignIn, one string) (found [][32]byte) {
+	for _, s := range all {
+		named := one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.Person.SignIn.Hash
+		if named && !p.TimedOut(s) {
+			found = append(found, s.Hash)
+		}
+	}
+	return found
+}

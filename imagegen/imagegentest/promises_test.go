@@ -1,0 +1,5 @@
+package imagegentest
+
+import "testing"
+
+func TestEachPromiseHasATest(t *testing.T) { promises.HaveTests(t) }

@@ -1,0 +1,72 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Found yields the images of an answer that is read while it arrives: those that are in it at once, and those that it
+// names when it has been read. The zero value, with N and Yield set, is ready for use.
+type Found struct {
+	N     int // how many images were asked for; a surplus is ignored
+	Yield Yield
+
+	inline [][]int // the places of images that were inside
+	in     string  // the path of the object that had the last of them
+	links  Named   // what came in place of images: addresses, and what may mean nothing
+}
+
+// Take takes a string that stands where images do: an image in base64 or as a data: URL, or else an address. An empty
+// one is nothing: some send it beside the other way. Others send "None" or the path of a file, so a string that does
+// not begin as an image is only noted: another form of the same image is preferred. Take returns false when an image
+// turns out to be the last that is wanted; it ignores those behind.
+func (f *Found) Take(s String) (wanted bool, err error) {
+	if len(f.inline) == f.N {
+		return true, nil
+	}
+	begin := strings.TrimLeft(s.Beginning(maxIndent+len("https:")), whiteSpace)
+	in := s.Path[:max(0, strings.LastIndexByte(s.Path, '.'))]
+	switch {
+	case begin == "": // a broken answer is found broken by the next step
+		return true, nil
+	case isImage(begin):
+		if n := len(f.inline); n > 0 && len(s.Places) > 0 && in == f.in && slices.Equal(f.inline[n-1], s.Places) {
+			return true, nil // the same image in another form
+		}
+		f.in, f.inline = in, append(f.inline, slices.Clone(s.Places))
+		if wanted = f.Yield(Base64(s)); !wanted {
+			f.N = len(f.inline)
+		}
+		return wanted, nil
+	}
+	text := s.Message
+	if isAddress(begin) {
+		text = s.Text // which does not cut an address to another one
+	}
+	link, err := text()
+	f.links.Add(namedImage{slices.Clone(s.Places), in, strings.Trim(link, whiteSpace)}, f.N)
+	return true, err
+}
+
+// maxIndent is how much white space may come before an image or an address.
+const maxIndent = 16
+
+// isImage reports whether a string with this beginning is an image: a data: URL, or a PNG, a JPEG or a WebP in base64,
+// of either alphabet. The shortest of their beginnings has four letters.
+func isImage(begin string) bool {
+	if len(begin) >= len("data:") && strings.EqualFold(begin[:len("data:")], "data:") {
+		return true
+	}
+	return slices.ContainsFunc([]string{"iVBOR", "/9j/", "_9j_", "UklGR"}, func(s string) bool {
+		return strings.HasPrefix(begin, s)
+	})
+}
+
+// None reports whether the answer had no image so far.
+func (f *Found) None() bool { return len(f.inline)+len(f.links) == 0 }
+
+// Fetch yields the images that were named and did not also come inside. Its errors are those of [Named.Fetch].
+func (f *Found) Fetch(ctx context.Context, c *Client) error {
+	return f.links.Fetch(ctx, c, f.inline, f.N-len(f.inline), f.Yield)
+}

@@ -1,0 +1,5 @@
+package storagetest
+
+import "testing"
+
+func TestEachPromiseHasATest(t *testing.T) { promises.HaveTests(t) }

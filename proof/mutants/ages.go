@@ -1,0 +1,35 @@
+package main
+
+// What ends by its age does so across a correction of the clock, and what was asked for is judged by the time at which
+// it is charged.
+var ofAges = []mutant{
+	{name: "future-stays-young", breaks: "what a fast clock dated ends as well",
+		file: "imagegen/storage/internal/clock/age.go", in: "Reading.Age",
+		edit:    replace(`max(0, r.Now.Sub(r.Since))`, `0`),
+		catcher: by(memory, "TestAging|TestLeaps")},
+	{name: "lost-answers-of-a-fast-clock",
+		breaks: "the last answers before a kill are found, whatever a fast clock dated before",
+		file:   "imagegen/storage/internal/tables/killed.go", in: "endedLast",
+		edit:    replace(`kv.Key(kv.TimeKey(at.Latest()) + 1)`, `nil`),
+		catcher: by(disk, "TestAnswersOfAProcessThatWasKilled")},
+	{name: "key-by-arrival", breaks: "a key that expires while its call waits is not charged",
+		file: "imagegen/storage/internal/rules/rules.go", in: "Asked",
+		edit:    replace(`k.CheckUsable(u, at.Now)`, `k.CheckUsable(u, r.CreatedAt)`),
+		catcher: by(memory, "TestJoint/CreateForKey")},
+	{name: "trail-kept-by-a-fast-clock",
+		breaks: "rows of the audit trail that a fast clock dated are removed at their age",
+		file:   "imagegen/storage/internal/trail/tidy.go", in: "Written",
+		edit: never(`r.Seq < correction.Seq && r.Time.After(correction.Time)`), catcher: by(memory, "TestAging")},
+	{name: "second-hang-up-received", breaks: "an answer that two callers left is not taken for received",
+		file: "imagegen/engine/internal/waiting/opencalls.go", in: "openCalls.leaveToStore",
+		edit:    replace(`c.marking == 0`, `true`),
+		catcher: by(core, "TestTwoHangUpsWhileTheFirstIsNoted")},
+	{name: "second-cancellation-refused", breaks: "cancelling again gets the same answer where images were shown",
+		file: "imagegen/engine/cancel.go", in: "Engine.cancel",
+		edit:    replace(`r.Cancelled() || r.Stopped`, `r.Cancelled()`),
+		catcher: by(core, "TestCancelAfterShownImages")},
+	{name: "one-user-holds-up-recovery", breaks: "a ledger that hangs for one user delays nobody else's recovery",
+		file: "imagegen/engine/recover.go", in: "Engine.recoverAll",
+		edit:    around("", `turns.running.Go(func() { defer all.Done(); $*_ })`, "\nturns.running.Wait()"),
+		catcher: by(core, "TestRecoveryOfOthersIsNotHeldUp")},
+}
