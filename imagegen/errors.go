@@ -95,10 +95,10 @@ var (
 // Messages for callers about a generation that failed. What the provider said goes only to
 // the log.
 const (
-	messageRefused  = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
-	messageInvalid  = "the provider cannot make these images as they are asked for; the credits were returned; change the request"
-	messageUnusable = "the provider cannot be used until the operator of the service has mended it; the credits were returned"
-	messageFailed   = "the images could not be generated; the credits were returned; try again"
+	messageRefused = "the provider's policy refused this request; the credits were returned; change the prompt or the reference images"
+	messageInvalid = "the provider cannot make these images as they are asked for; the credits were returned; change the request"
+	messageBlocked = "the provider cannot be used until the operator of the service has mended it; the credits were returned"
+	messageFailed  = "the images could not be generated; the credits were returned; try again"
 )
 
 // Errors between the engine and the implementations of its interfaces. A [Service] does not

@@ -119,13 +119,13 @@ const (
 	EndedRefused     Ending = "refused"   // the request was at fault: moderation
 	EndedRateLimited Ending = "rate_limited"
 	EndedUnavailable Ending = "unavailable"
-	EndedUnusable    Ending = "unusable"
+	EndedBlocked     Ending = "blocked"
 	EndedStorage     Ending = "storage" // images were made, and this service could not store them
 	EndedUnknown     Ending = "unknown"
 )
 
 var endings = map[Class]Ending{ClassInvalid: EndedInvalid, ClassRefused: EndedRefused,
-	ClassRateLimited: EndedRateLimited, ClassUnavailable: EndedUnavailable, ClassUnusable: EndedUnusable,
+	ClassRateLimited: EndedRateLimited, ClassUnavailable: EndedUnavailable, ClassBlocked: EndedBlocked,
 	ClassCancelled: EndedCancelled, ClassStorage: EndedStorage}
 
 // Ending returns the ending of an attempt whose error has this class.

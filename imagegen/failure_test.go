@@ -13,7 +13,7 @@ import (
 func TestMessagesOfFailures(t *testing.T) {
 	for class, again := range map[imagegen.Class]bool{
 		imagegen.ClassUnknown: true, imagegen.ClassRateLimited: true, imagegen.ClassUnavailable: true,
-		imagegen.ClassInvalid: false, imagegen.ClassRefused: false, imagegen.ClassUnusable: false,
+		imagegen.ClassInvalid: false, imagegen.ClassRefused: false, imagegen.ClassBlocked: false,
 		imagegen.ClassCancelled: false,
 	} {
 		message := imagegen.Failure{Class: class, Detail: "a secret"}.Message()

@@ -55,7 +55,7 @@ func (r Record) Check() error {
 	if r.Favourite && r.State != StateSucceeded {
 		return r.violation("favourite", "it is %s, and a favourite", r.State)
 	}
-	if r.Stopped && (!r.Async || r.Published == 0) {
+	if r.PartlyCancelled && (!r.Async || r.Published == 0) {
 		return r.violation("cancellation",
 			"it is %s, asynchronous: %t, with %d images published, and what was missing was cancelled", r.State,
 			r.Async, r.Published)

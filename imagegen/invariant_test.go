@@ -86,7 +86,7 @@ func TestUnsoundRecords(t *testing.T) {
 		}, "outcome"},
 		"a debt of images":    {all, func(r *imagegen.Record) { r.Published = -1 }, "outcome"},
 		"too many":            {all, func(r *imagegen.Record) { r.Published = 3 }, "outcome"},
-		"stopped for nothing": {pending, func(r *imagegen.Record) { r.Stopped = true }, "cancellation"},
+		"stopped for nothing": {pending, func(r *imagegen.Record) { r.PartlyCancelled = true }, "cancellation"},
 		"cost of no attempt": {all, func(r *imagegen.Record) {
 			r.Costs = []imagegen.AttemptCost{{Attempt: r.Attempt + 1}}
 		}, "costs"},

@@ -169,7 +169,7 @@ const (
 	ClassRateLimited              // transient: nothing was made; the next attempt waits for RetryAfter
 	ClassUnavailable              // transient: nothing was made
 	// nothing can be made until an operator acts: a bad key, an empty account, a retired model
-	ClassUnusable
+	ClassBlocked
 	ClassCancelled // the owner cancelled the waiting generation; a provider never returns it
 	ClassStorage   // images were made and this service could not store them; a provider never returns it
 )
@@ -182,11 +182,11 @@ func (c Class) Transient() bool { return c == ClassRateLimited || c == ClassUnav
 
 // AllowsFailover reports whether another upstream may be asked instead: this one has certainly made
 // nothing, and the request is not at fault.
-func (c Class) AllowsFailover() bool { return c.Transient() || c == ClassUnusable }
+func (c Class) AllowsFailover() bool { return c.Transient() || c == ClassBlocked }
 
 // String returns the name of the class in words, such as "rate limited".
 func (c Class) String() string {
-	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "unusable", "cancelled",
+	names := [...]string{"unknown", "invalid", "refused", "rate limited", "unavailable", "blocked", "cancelled",
 		"storage"}
 	if int(c) < len(names) {
 		return names[c]

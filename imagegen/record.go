@@ -33,7 +33,7 @@ type Intent struct {
 	References     []ReferenceFile // a mask, if any, is the last one; upright copies follow
 	IdempotencyKey string
 	Fingerprint    [32]byte // a hash of the request, by which the idempotency key of another request is noticed
-	JoinKey        [32]byte // equal for calls that may join each other, see Joining; zero: no call can join
+	JoinKey        [32]byte // equal for calls that may join each other, see GenerateRequest.Join; zero: no call can join
 	CreatedAt      time.Time
 }
 
@@ -68,14 +68,14 @@ type Progress struct {
 	// that shares one of them resumes it.
 	JobUpstreams []string
 
-	Images      []StoredImage // before StateSettling: those that were shown; then all
-	Published   int           // how many images were paid for; an erasure does not change it
-	Failure     *Failure      // from StateSettling on, if there is no image
-	CompletedAt time.Time     // from StateSettling on
-	Balance     *Balance      // as in the synchronous answer
-	Undelivered bool          // nobody has received the synchronous answer: an equal call may join
-	Favourite   bool          // its owner marked it; only with StateSucceeded
-	Stopped     bool          // its owner cancelled what was missing: images had been shown, so it is not Cancelled
+	Images          []StoredImage // before StateSettling: those that were shown; then all
+	Published       int           // how many images were paid for; an erasure does not change it
+	Failure         *Failure      // from StateSettling on, if there is no image
+	CompletedAt     time.Time     // from StateSettling on
+	Balance         *Balance      // as in the synchronous answer
+	Undelivered     bool          // nobody has received the synchronous answer: an equal call may join
+	Favourite       bool          // its owner marked it; only with StateSucceeded
+	PartlyCancelled bool          // its owner cancelled what was missing: images had been shown, so it is not Cancelled
 
 	Costs []AttemptCost // of attempts that have ended, in their order
 
@@ -118,8 +118,8 @@ func (f Failure) Message() string {
 		return messageRefused
 	case ClassInvalid:
 		return messageInvalid
-	case ClassUnusable:
-		return messageUnusable
+	case ClassBlocked:
+		return messageBlocked
 	case ClassCancelled:
 		return ErrCancelled.Message
 	}

@@ -113,18 +113,18 @@ type GenerateRequest struct {
 	// client.
 	OnProgress func(Generation)
 
-	// Joining lets this call join an equal one whose caller hung up, and later equal calls
+	// Join lets this call join an equal one whose caller hung up, and later equal calls
 	// join this one; nil: neither. It has no effect with Async or an IdempotencyKey, nor in
 	// package client: the server decides which calls join.
-	Joining *Joining
+	Join *JoinOptions
 }
 
-// Joining is for clients that repeat a call on their own, without an idempotency key. A
+// JoinOptions are for clients that repeat a call on their own, without an idempotency key. A
 // synchronous call joins an equal one of the same API key whose caller hung up before
 // receiving the answer: it waits until that work ends, or gets the stored answer if it has
 // ended, and is not charged. If the work fails, the call runs as a new one. A program that
-// sets Joining must report for each answer with ReportDelivery of its engine.Session whether it was received.
-type Joining struct {
+// sets Join must report for each answer with ReportDelivery of its engine.Session whether it was received.
+type JoinOptions struct {
 	// MatchValues are further values that must be equal in equal calls, besides the user, the API key
 	// and the request: for example the name of the caller's own user.
 	MatchValues []string
@@ -187,7 +187,7 @@ const (
 type Result struct {
 	Generation
 	Balance  *Balance // after the settlement of this generation; nil unless Status is StatusSucceeded
-	Replayed bool     // the answer is that of an earlier call, by the idempotency key or by Joining
+	Replayed bool     // the answer is that of an earlier call, by the idempotency key or by Join
 }
 
 // Status is how far a generation has come, as a user sees it.

@@ -298,7 +298,7 @@ func (c OutcomeChange) apply(r *Record) step {
 	r.Images = with(r.Images, c.Images)
 	r.Published = len(r.Images)
 	r.Undelivered = c.Undelivered && r.Published > 0
-	r.Stopped = c.Cancelled && r.Published > 0
+	r.PartlyCancelled = c.Cancelled && r.Published > 0
 	if r.Published == 0 {
 		why := cmp.Or(c.Failure, &Failure{Class: ClassUnknown, Detail: "no reason given"})
 		r.Failure = &Failure{Class: why.Class, Detail: shortened(why.Detail)}

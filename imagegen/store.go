@@ -21,7 +21,7 @@ import (
 // The engine neither opens nor closes a Store: the program that opened it closes it, after
 // Engine.Stop.
 //
-// Optional: [JointStore], [Inspector], [TotalsKeeper], [Timekeeper], [ReadinessChecker], [Warner], [TurnTaker] and
+// Optional: [TxStore], [Inspector], [TotalsKeeper], [Timekeeper], [ReadinessChecker], [Warner], [TurnTaker] and
 // account.TrailStore.
 type Store interface {
 	AccountStore
@@ -38,7 +38,7 @@ type Store interface {
 	// it is empty) and the user, so that a request whose API key is revoked while it arrives
 	// is never charged. ErrInvalidKey: the user has no such API key, or it is revoked, or the
 	// user is disabled (also checked without an API key). ErrExpiredKey: it has expired by
-	// the time of the commit. ErrChargeRefused: the API key has limits, which only a JointStore
+	// the time of the commit. ErrChargeRefused: the API key has limits, which only a TxStore
 	// can enforce; or the user is suspended, which is checked after the idempotency key.
 	Create(ctx context.Context, r Record, lease time.Duration) (Record, error)
 
@@ -95,7 +95,7 @@ type Store interface {
 	// models, not with the length of the queue.
 	//
 	// next is the time until another record becomes due; 0: none is known.
-	Claim(ctx context.Context, d Demand) (records []Record, next time.Duration, err error)
+	Claim(ctx context.Context, d ClaimRequest) (records []Record, next time.Duration, err error)
 
 	// ClaimAged applies a ClaimChange to up to n queued records that are due and were created
 	// at least age ago, by the store's clock: oldest first, of any user and model. It leases them.
@@ -126,8 +126,8 @@ type QueueLength struct {
 	Own int // those of the user that was passed to Store.Queued
 }
 
-// Demand tells Store.Claim how much queued work can begin, and of which users and models.
-type Demand struct {
+// ClaimRequest tells Store.Claim how much queued work can begin, and of which users and models.
+type ClaimRequest struct {
 	Most  int           // the maximum number of records
 	Lease time.Duration // of each record
 	// Held is how many slots each user already holds. A user who is not in it holds none.
@@ -209,9 +209,9 @@ type SpaceTaker interface {
 	TakeSpace(n int64) error
 }
 
-// JointStore is a Store in whose transactions a Ledger can take part. It is optional: without it
+// TxStore is a Store in whose transactions a Ledger can take part. It is optional: without it
 // the engine is just as correct, but commits more often, and refuses API keys with limits.
-type JointStore interface {
+type TxStore interface {
 	Store
 
 	// Joins reports whether l is the ledger that the two methods below write to. A Store

@@ -31,7 +31,7 @@ const (
 
 // galleryStore is what a console stands on.
 type galleryStore interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	account.LoginStore
 }

@@ -16,7 +16,7 @@ import (
 
 // store is what is measured of a database.
 type store interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 }
 

@@ -11,7 +11,7 @@
 //
 // Each method makes one HTTP request. Values and errors are those of the service in process, except for
 // what the HTTP interface does not transfer: favourites cannot be listed, and GenerateRequest.OnProgress and
-// Joining have no effect. In addition, Client.Wait waits for the end of a generation as long as necessary.
+// Join have no effect. In addition, Client.Wait waits for the end of a generation as long as necessary.
 package client
 
 import (

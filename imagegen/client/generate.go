@@ -15,7 +15,7 @@ import (
 
 // Generate implements [imagegen.Service]. References are sent while they are read; none is held
 // in memory as a whole. If a reference is an [imagegen.Namer], the base of its name is sent
-// too, and messages mention it. Joining has no effect, since the service decides:
+// too, and messages mention it. Join has no effect, since the service decides:
 // it joins a call without an IdempotencyKey to an equal call of the same API key that hung up
 // without its answer, until 10 minutes after the end of that generation.
 func (c *Client) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {

@@ -16,19 +16,19 @@ import (
 
 // looks counts how often a generation is read.
 type looks struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	n atomic.Int64
 }
 
 func (l *looks) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	l.n.Add(1)
-	return l.JointStore.Generation(ctx, id)
+	return l.TxStore.Generation(ctx, id)
 }
 
 // between makes an engine read through it.
 func (l *looks) between(c *engine.Config) {
 	c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-	l.JointStore = c.Store.(imagegen.JointStore)
+	l.TxStore = c.Store.(imagegen.TxStore)
 	c.Store = l
 }
 

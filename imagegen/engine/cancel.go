@@ -24,7 +24,7 @@ func (s *Session) Cancel(ctx context.Context, id imagegen.GenerationID) (imagege
 // decides which of the two wins.
 func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
 	switch {
-	case r.Cancelled() || r.Stopped: // though its charge may be open for a moment yet
+	case r.Cancelled() || r.PartlyCancelled: // though its charge may be open for a moment yet
 		return r, nil
 	case !r.Cancellable():
 		return r, imagegen.ErrNotCancellable
@@ -46,7 +46,7 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 // ErrNotCancellable unless that was a cancellation too.
 func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := e.Record(ctx, id)
-	if err == nil && !r.Cancelled() && !r.Stopped {
+	if err == nil && !r.Cancelled() && !r.PartlyCancelled {
 		err = imagegen.ErrNotCancellable
 	}
 	return r, err

@@ -138,7 +138,7 @@ func TestCancelAfterShownImages(t *testing.T) {
 		Price: 1, Async: true, CreatedAt: time.Now()},
 		Progress: imagegen.Progress{State: imagegen.StateCharging}}, time.Minute)
 	h.is.NoErr(err)
-	claimed, _, err := h.db.Claim(ctx, imagegen.Demand{Most: 1, Lease: time.Minute})
+	claimed, _, err := h.db.Claim(ctx, imagegen.ClaimRequest{Most: 1, Lease: time.Minute})
 	h.is.NoErr(err)
 	r = claimed[0]
 	i := imagegen.StoredImage{ID: imagegen.NewImageID(r.ID), Attempt: 1, MediaType: "image/png", Width: 1024,

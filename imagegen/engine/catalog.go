@@ -242,11 +242,11 @@ func (c *catalog) missingFrom(next *catalog) (lost []*ModelInUseError) {
 	return lost
 }
 
-// Stranded counts, by model, the accepted generations that this engine cannot make: it does not
+// Unservable counts, by model, the accepted generations that this engine cannot make: it does not
 // have their model, or not the upstream that has begun their job. They wait for an engine that can,
 // and are refunded at Config.Attempts.MaxAge. [errors.ErrUnsupported]: the Store is no
 // [imagegen.Inspector].
-func (e *Engine) Stranded(ctx context.Context) (map[string]int, error) {
+func (e *Engine) Unservable(ctx context.Context) (map[string]int, error) {
 	entries := e.catalogs.current.Load().entries
 	return e.neededModels(ctx, func(r imagegen.Record) bool {
 		m, has := entries[r.Model]

@@ -206,7 +206,7 @@ func TestJobOfTheSameUpstream(t *testing.T) {
 	}
 }
 
-// Stranded counts what an engine cannot make, since it was started with other models.
+// Unservable counts what an engine cannot make, since it was started with other models.
 func TestStranded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &scripted{caps: anything,
@@ -220,7 +220,7 @@ func TestStranded(t *testing.T) {
 		})
 		stranded := func() map[string]int {
 			t.Helper()
-			got, err := h.engine.Stranded(t.Context())
+			got, err := h.engine.Unservable(t.Context())
 			h.is.NoErr(err)
 			return got
 		}

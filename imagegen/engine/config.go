@@ -16,7 +16,7 @@ import (
 // structs, can be left zero: its comment names the default.
 type Config struct {
 	Store  imagegen.Store
-	Ledger imagegen.Ledger     // may be the Store itself, if that is a JointStore: then both commit together
+	Ledger imagegen.Ledger     // may be the Store itself, if that is a TxStore: then both commit together
 	Images imagegen.ImageStore // nil: Store, which must then implement it
 	Spool  imagegen.Spool      // nil: Store, which must then implement it
 
@@ -99,7 +99,7 @@ type Attempts struct {
 }
 
 // Repeats bound the calls that repeat another one, by its idempotency key or by
-// [imagegen.Joining].
+// [imagegen.JoinOptions].
 type Repeats struct {
 	// MaxWaiting is how many calls of one API key, or of one user without a key, may wait
 	// at once for the answer of an equal call that is running. 0: 8. Beyond it, and always
@@ -107,7 +107,7 @@ type Repeats struct {
 	// ErrIdempotencyKeyInUse.
 	MaxWaiting int
 	// JoinWindow is how long after its end a generation whose answer nobody received can
-	// be joined by an equal call, see [imagegen.Joining]. 0: 10 minutes; negative: no call
+	// be joined by an equal call, see [imagegen.JoinOptions]. 0: 10 minutes; negative: no call
 	// joins another.
 	JoinWindow time.Duration
 }

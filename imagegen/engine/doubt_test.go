@@ -42,7 +42,7 @@ func TestTheChargeComesFirst(t *testing.T) {
 
 // doubtful accepts a generation, loses the answer and takes no more.
 type doubtful struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	calls *atomic.Int64
 }
 
@@ -50,7 +50,7 @@ func (s doubtful) CreateCharged(ctx context.Context, r imagegen.Record, lease ti
 	if s.calls.Add(1) > 1 {
 		return imagegen.Record{}, imagegen.ErrNotApplied
 	}
-	if _, err := s.JointStore.CreateCharged(ctx, r, lease); err != nil {
+	if _, err := s.TxStore.CreateCharged(ctx, r, lease); err != nil {
 		return imagegen.Record{}, err
 	}
 	return imagegen.Record{}, errDoubt
@@ -62,7 +62,7 @@ func TestADoubtfulAcceptanceIsNotRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			c.Store = doubtful{c.Store.(imagegen.JointStore), new(atomic.Int64)}
+			c.Store = doubtful{c.Store.(imagegen.TxStore), new(atomic.Int64)}
 		})
 		_, err := h.generate(imagegen.GenerateRequest{})
 		h.is.True(isCode(err, imagegen.ErrInternal))

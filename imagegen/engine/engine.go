@@ -22,7 +22,7 @@ type Engine struct {
 	cfg      Config
 	store    imagegen.Store
 	ledger   imagegen.Ledger
-	joint    imagegen.JointStore // nil: the ledger shares no transaction with the store
+	joint    imagegen.TxStore // nil: the ledger shares no transaction with the store
 	images   imagegen.ImageStore
 	spool    imagegen.Spool
 	catalogs *catalogs
@@ -83,8 +83,8 @@ func New(cfg Config) (*Engine, error) {
 		Age: e.Age, RunsHere: e.runsHere, Mark: e.markDelivery,
 	})
 	e.slots.SetMost(models.maxAtOnce(e.cfg.Limits.Concurrency, e.cfg.Nodes))
-	// A Store that wraps another may implement JointStore although the Ledger is not its own.
-	if j, ok := cfg.Store.(imagegen.JointStore); ok && j.Joins(cfg.Ledger) {
+	// A Store that wraps another may implement TxStore although the Ledger is not its own.
+	if j, ok := cfg.Store.(imagegen.TxStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
 	}
 	return e, nil

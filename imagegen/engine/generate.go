@@ -87,7 +87,7 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
 	r.ID = e.ids.Generation(r.CreatedAt)
 	r.Fingerprint = fingerprint(r)
 	if e.cfg.Repeats.JoinWindow >= 0 {
-		r.JoinKey = joinKey(r, q.Joining)
+		r.JoinKey = joinKey(r, q.Join)
 	}
 	return &call{engine: e, session: s, request: q, record: r, model: m}, nil
 }

@@ -47,11 +47,11 @@ func TestDrainRefusesWhoWaitsForASlot(t *testing.T) {
 }
 
 // slowStore takes a while to accept, as a disk does.
-type slowStore struct{ imagegen.JointStore }
+type slowStore struct{ imagegen.TxStore }
 
 func (s slowStore) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	time.Sleep(5 * time.Millisecond)
-	return s.JointStore.CreateCharged(ctx, r, lease)
+	return s.TxStore.CreateCharged(ctx, r, lease)
 }
 
 func TestQueueIsBoundedUnderConcurrency(t *testing.T) {
@@ -63,7 +63,7 @@ func TestQueueIsBoundedUnderConcurrency(t *testing.T) {
 			func(c *engine.Config) {
 				c.Limits.Concurrency, c.Limits.MaxQueued = 1, 3
 				c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-				c.Store = slowStore{c.Store.(imagegen.JointStore)}
+				c.Store = slowStore{c.Store.(imagegen.TxStore)}
 			})
 		errs := make(chan error, 64)
 		for range 64 {

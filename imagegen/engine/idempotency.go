@@ -90,7 +90,7 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 // and a caller must be able to find what was charged.
 func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest,
 	refusal error) (imagegen.Result, error) {
-	if q.IdempotencyKey == "" && q.Joining == nil {
+	if q.IdempotencyKey == "" && q.Join == nil {
 		imagegen.Discard(q.References...)
 		imagegen.Discard(q.Mask)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)

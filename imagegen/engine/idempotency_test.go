@@ -140,7 +140,7 @@ func TestRepetitionOfWorkWhoseModelIsRetired(t *testing.T) {
 }
 
 // blind is a store in which no idempotency key can be looked up.
-type blind struct{ imagegen.JointStore }
+type blind struct{ imagegen.TxStore }
 
 func (blind) GenerationByIdempotencyKey(context.Context, imagegen.UserID, string) (imagegen.Record, error) {
 	return imagegen.Record{}, errDoubt
@@ -150,7 +150,7 @@ func (blind) GenerationByIdempotencyKey(context.Context, imagegen.UserID, string
 func TestRefusalThatCouldBeAReplay(t *testing.T) {
 	h := start(t, yieldImages(1, nil), func(c *engine.Config) {
 		c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-		c.Store = blind{c.Store.(imagegen.JointStore)}
+		c.Store = blind{c.Store.(imagegen.TxStore)}
 	})
 	_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: "gone", Prompt: "a fox",
 		IdempotencyKey: "k"})

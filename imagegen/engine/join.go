@@ -12,7 +12,7 @@ import (
 
 // joinKey is equal for calls that may join each other; zero for a call that joins
 // nothing.
-func joinKey(r imagegen.Record, j *imagegen.Joining) [32]byte {
+func joinKey(r imagegen.Record, j *imagegen.JoinOptions) [32]byte {
 	if j == nil || r.Async || r.IdempotencyKey != "" {
 		return [32]byte{}
 	}
@@ -31,7 +31,7 @@ func (c *call) join(ctx context.Context) (imagegen.Result, bool, error) {
 	if c.record.JoinKey == ([32]byte{}) {
 		return imagegen.Result{}, false, nil
 	}
-	id, err := e.waiting.Join(ctx, c.session.caller(), c.record, c.request.Joining.Retry)
+	id, err := e.waiting.Join(ctx, c.session.caller(), c.record, c.request.Join.Retry)
 	if err != nil || id == "" {
 		return imagegen.Result{}, false, imagegen.ToUserError(askLater(err))
 	}
@@ -64,7 +64,7 @@ func waitedInVain(err error) bool {
 	return errors.Is(err, waiting.ErrTooMany) || errors.Is(err, waiting.ErrTooLong)
 }
 
-// ReportDelivery tells the engine whether the answer to a Generate with Joining reached its caller
+// ReportDelivery tells the engine whether the answer to a Generate with Join reached its caller
 // completely. If it did not, an equal call may join. id is that of the Result. ReportDelivery does
 // nothing for other generations, and for a call that was reported before.
 func (s *Session) ReportDelivery(id imagegen.GenerationID, received bool) {

@@ -44,7 +44,7 @@ type joiner struct{ *harness }
 // call makes a call whose caller has patience for so long; then it hangs up.
 func (h *joiner) call(patience time.Duration, change ...func(*imagegen.GenerateRequest)) (imagegen.Result, error) {
 	h.Helper()
-	q := imagegen.GenerateRequest{Joining: &imagegen.Joining{}}
+	q := imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}}
 	for _, c := range change {
 		c(&q)
 	}
@@ -69,7 +69,7 @@ func (h *joiner) answers(change ...func(*imagegen.GenerateRequest)) imagegen.Res
 	return r
 }
 
-func retry(q *imagegen.GenerateRequest) { q.Joining.Retry = true }
+func retry(q *imagegen.GenerateRequest) { q.Join.Retry = true }
 
 func (h *joiner) made() int {
 	h.Helper()
@@ -234,12 +234,12 @@ func TestOneCallerJoinsOneCall(t *testing.T) {
 
 func TestOtherCallsDoNotJoin(t *testing.T) {
 	also := func(s string) func(*imagegen.GenerateRequest) {
-		return func(q *imagegen.GenerateRequest) { q.Joining.MatchValues = []string{s} }
+		return func(q *imagegen.GenerateRequest) { q.Join.MatchValues = []string{s} }
 	}
 	for name, change := range map[string]func(*imagegen.GenerateRequest){
 		"another prompt":     func(q *imagegen.GenerateRequest) { q.Prompt = "a wolf" },
 		"another user of it": also("u2"),
-		"no joining":         func(q *imagegen.GenerateRequest) { q.Joining = nil },
+		"no joining":         func(q *imagegen.GenerateRequest) { q.Join = nil },
 		"an idempotency key": func(q *imagegen.GenerateRequest) { q.IdempotencyKey = "k" },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +265,7 @@ func TestKeysOfOneUserDoNotJoin(t *testing.T) {
 		_, err := h.engine.Accounts().CreateUser(h.Context(), "u", "")
 		h.is.NoErr(err)
 		one, other := by(), by()
-		q := fox(imagegen.GenerateRequest{Joining: &imagegen.Joining{}})
+		q := fox(imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}})
 		ctx, cancel := context.WithTimeout(h.Context(), time.Second)
 		defer cancel()
 		_, err = one.Generate(ctx, q)
@@ -317,7 +317,7 @@ func TestARetryOfOneOfTwoOpenCallsIsACallOfItsOwn(t *testing.T) {
 func TestAtMostEightCallsOfAKeyWait(t *testing.T) {
 	joining(t, fourSeconds, func(h *joiner) {
 		no := func(n int) func(*imagegen.GenerateRequest) {
-			return func(q *imagegen.GenerateRequest) { q.Joining.MatchValues = []string{strconv.Itoa(n)} }
+			return func(q *imagegen.GenerateRequest) { q.Join.MatchValues = []string{strconv.Itoa(n)} }
 		}
 		for n := range 9 {
 			go h.hangsUp(no(n))
@@ -380,7 +380,7 @@ func TestARevokedKeyJoinsNothing(t *testing.T) {
 		h.is.NoErr(err)
 		s, err := h.engine.Authenticate(t.Context(), raw.Reveal())
 		h.is.NoErr(err)
-		q := fox(imagegen.GenerateRequest{Joining: &imagegen.Joining{}})
+		q := fox(imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err = s.Generate(ctx, q)
@@ -428,13 +428,13 @@ func TestACallThatANextProcessSettlesIsJoined(t *testing.T) {
 }
 
 // slowMarks is a store that takes a second to note that nobody received an answer.
-type slowMarks struct{ imagegen.JointStore }
+type slowMarks struct{ imagegen.TxStore }
 
 func (s slowMarks) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	if d, ok := c.(imagegen.DeliveryChange); ok && d.Undelivered {
 		time.Sleep(time.Second)
 	}
-	return s.JointStore.Update(ctx, f, c)
+	return s.TxStore.Update(ctx, f, c)
 }
 
 // An answer that was received is given to nobody else, also if that came before it was noted that the caller
@@ -443,7 +443,7 @@ func TestAnAnswerThatIsReceivedWhileTheHangUpIsNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &joiner{start(t, fourSeconds(), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			c.Store = slowMarks{c.Store.(imagegen.JointStore)}
+			c.Store = slowMarks{c.Store.(imagegen.TxStore)}
 		})}
 		former, err := h.call(time.Hour)
 		h.is.NoErr(err)
@@ -461,7 +461,7 @@ func TestTwoHangUpsWhileTheFirstIsNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &joiner{start(t, fourSeconds(), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			c.Store = slowMarks{c.Store.(imagegen.JointStore)}
+			c.Store = slowMarks{c.Store.(imagegen.TxStore)}
 		})}
 		former, err := h.call(time.Hour)
 		h.is.NoErr(err)

@@ -74,7 +74,7 @@ func TestRefusedField(t *testing.T) {
 func TestLastingFailures(t *testing.T) {
 	for class, lasting := range map[imagegen.Class]bool{imagegen.ClassRefused: true, imagegen.ClassInvalid: true,
 		imagegen.ClassUnknown: false, imagegen.ClassUnavailable: false, imagegen.ClassRateLimited: false,
-		imagegen.ClassUnusable: false} {
+		imagegen.ClassBlocked: false} {
 		t.Run(class.String(), func(t *testing.T) {
 			h := start(t, yieldImages(0, &imagegen.ProviderError{Class: class}))
 			_, err := h.engine.As(alice).Generate(t.Context(), imagegen.GenerateRequest{Model: h.listed()[0],

@@ -127,7 +127,7 @@ func TestObserverOfEndings(t *testing.T) {
 	class := func(c imagegen.Class) error { return &imagegen.ProviderError{Class: c} }
 	for want, err := range map[imagegen.Ending]error{
 		imagegen.EndedRefused: class(imagegen.ClassRefused), imagegen.EndedInvalid: class(imagegen.ClassInvalid),
-		imagegen.EndedUnusable:    class(imagegen.ClassUnusable),
+		imagegen.EndedBlocked:     class(imagegen.ClassBlocked),
 		imagegen.EndedUnavailable: class(imagegen.ClassUnavailable),
 		imagegen.EndedRateLimited: class(imagegen.ClassRateLimited), imagegen.EndedUnknown: errors.New("no class"),
 	} {

@@ -14,13 +14,13 @@ import (
 
 // lostAnswers is a store that carries settlements out and, while lose is set, fails to say so.
 type lostAnswers struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	lose *atomic.Bool
 }
 
 func (s lostAnswers) FinishSettled(ctx context.Context, f imagegen.Fence,
 	o imagegen.OutcomeChange) (imagegen.Record, error) {
-	r, err := s.JointStore.FinishSettled(ctx, f, o)
+	r, err := s.TxStore.FinishSettled(ctx, f, o)
 	if s.lose.Load() && err == nil {
 		return imagegen.Record{}, errDoubt
 	}
@@ -36,7 +36,7 @@ func TestUnheardEndIsNotJoinedForEver(t *testing.T) {
 				lose.Store(true)
 				h := &joiner{start(t, yieldImages(1, nil), func(c *engine.Config) {
 					c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-					c.Store = lostAnswers{c.Store.(imagegen.JointStore), &lose}
+					c.Store = lostAnswers{c.Store.(imagegen.TxStore), &lose}
 				})}
 				_, err := h.call(time.Hour)
 				h.is.True(err != nil)
@@ -97,12 +97,12 @@ func TestRepetitionOnAnotherEngineWaits(t *testing.T) {
 }
 
 // takenOver is a store in which another engine has settled each generation, and taken its caller for gone.
-type takenOver struct{ imagegen.JointStore }
+type takenOver struct{ imagegen.TxStore }
 
 func (s takenOver) FinishSettled(ctx context.Context, f imagegen.Fence,
 	o imagegen.OutcomeChange) (imagegen.Record, error) {
 	o.Undelivered = true
-	r, err := s.JointStore.FinishSettled(ctx, f, o)
+	r, err := s.TxStore.FinishSettled(ctx, f, o)
 	if err == nil {
 		err = imagegen.ErrStale
 	}
@@ -114,7 +114,7 @@ func TestReceivedAnswerOfWorkThatWasTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &joiner{start(t, yieldImages(1, nil), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			c.Store = takenOver{c.Store.(imagegen.JointStore)}
+			c.Store = takenOver{c.Store.(imagegen.TxStore)}
 		})}
 		h.is.True(!h.answers().Replayed)
 		h.is.True(!h.answers().Replayed)

@@ -137,7 +137,7 @@ func TestReleaseFails(t *testing.T) {
 
 // still is a store of a process that stands still for longer than a lease: no call of it returns.
 type still struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	from, until time.Time
 }
 
@@ -149,12 +149,12 @@ func (s still) stand() {
 
 func (s still) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	s.stand()
-	return s.JointStore.Extend(ctx, lease, fences...)
+	return s.TxStore.Extend(ctx, lease, fences...)
 }
 
 func (s still) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	s.stand()
-	return s.JointStore.Recover(ctx, n, lease)
+	return s.TxStore.Recover(ctx, n, lease)
 }
 
 // A process that stood still for longer than a lease goes on with its own work, before it looks for
@@ -170,7 +170,7 @@ func TestRecoveryAfterAStandstill(t *testing.T) {
 					yield(picture(1024, 1024), nil)
 				}}, func(c *engine.Config) {
 				c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-				c.Store = still{c.Store.(imagegen.JointStore), began, began.Add(time.Minute)}
+				c.Store = still{c.Store.(imagegen.TxStore), began, began.Add(time.Minute)}
 			})
 			_, err := h.generate(imagegen.GenerateRequest{})
 			h.is.NoErr(err)
@@ -213,7 +213,7 @@ func TestRecoveryIsOvertaken(t *testing.T) {
 
 // muddled is a store that hands out records of others with an error, once.
 type muddled struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	others []imagegen.Record
 	seen   *bool
 }
@@ -223,7 +223,7 @@ func (s muddled) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 		*s.seen = true
 		return s.others, errDoubt
 	}
-	return s.JointStore.Recover(ctx, n, lease)
+	return s.TxStore.Recover(ctx, n, lease)
 }
 
 // Records that come with an error are not worked on: they were not taken.
@@ -234,7 +234,7 @@ func TestRecoveryThatFailed(t *testing.T) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			_, err := c.Store.Create(t.Context(), r, time.Hour) // somebody is about to charge it
 			is.New(t).NoErr(err)
-			c.Store = muddled{c.Store.(imagegen.JointStore), []imagegen.Record{r}, new(bool)}
+			c.Store = muddled{c.Store.(imagegen.TxStore), []imagegen.Record{r}, new(bool)}
 		})
 		time.Sleep(time.Minute)
 		got, err := h.db.Generation(t.Context(), r.ID)

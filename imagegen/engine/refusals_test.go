@@ -40,7 +40,7 @@ func TestRefusalsCount(t *testing.T) {
 		is.Equal(wait("a"), time.Duration(0))
 	}
 	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassRateLimited, imagegen.ClassUnavailable,
-		imagegen.ClassUnusable} {
+		imagegen.ClassBlocked} {
 		r.noteOutcome(failedOf("a", class), now)
 	}
 	is.Equal(wait("a"), time.Duration(0))

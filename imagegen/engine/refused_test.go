@@ -15,7 +15,7 @@ import (
 func TestRefusedPromptsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		answer := error(&imagegen.ProviderError{Class: imagegen.ClassUnusable})
+		answer := error(&imagegen.ProviderError{Class: imagegen.ClassBlocked})
 		h := start(t, &scripted{caps: anything,
 			do: func(_ context.Context, _ imagegen.ProviderRequest, yield func(imagegen.ProviderImage, error) bool) {
 				calls++

@@ -13,7 +13,7 @@ import (
 // hung is a store that does what its first Create or CreateCharged asks, but answers only after a while,
 // and that it does not know.
 type hung struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	away time.Duration
 	once *bool
 }
@@ -28,11 +28,11 @@ func (s hung) hang(got imagegen.Record, err error) (imagegen.Record, error) {
 }
 
 func (s hung) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	return s.hang(s.JointStore.Create(ctx, r, lease))
+	return s.hang(s.TxStore.Create(ctx, r, lease))
 }
 
 func (s hung) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
-	return s.hang(s.JointStore.CreateCharged(ctx, r, lease))
+	return s.hang(s.TxStore.CreateCharged(ctx, r, lease))
 }
 
 // Update gives a race between recovery and a caller the time to be lost.
@@ -40,7 +40,7 @@ func (s hung) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (
 	if _, ok := c.(imagegen.AbandonChange); ok {
 		time.Sleep(20 * time.Millisecond)
 	}
-	return s.JointStore.Update(ctx, f, c)
+	return s.TxStore.Update(ctx, f, c)
 }
 
 // lateSettle is a ledger that settles nothing before a moment.
@@ -73,7 +73,7 @@ func TestRepeatedCreateIsOvertaken(t *testing.T) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 			c.Ledger = lateSettle{c.Ledger, time.Now().Add(away + 51*time.Millisecond)}
 		})
-		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), away, new(bool)}, time.Now().Add(away)}
+		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.TxStore), away, new(bool)}, time.Now().Add(away)}
 		h.restart() // another host
 		_, err := h.generate(imagegen.GenerateRequest{Async: true})
 		h.is.True(isCode(err, imagegen.ErrInternal)) // the outcome is unknown
@@ -92,7 +92,7 @@ func TestRepeatedCreateChargedIsOvertaken(t *testing.T) {
 		h := start(t, counting(&calls), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
 		})
-		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.JointStore), time.Minute, new(bool)},
+		h.cfg.Store = cutOff{hung{h.cfg.Store.(imagegen.TxStore), time.Minute, new(bool)},
 			time.Now().Add(time.Minute)}
 		h.restart() // another host
 		_, err := h.generate(imagegen.GenerateRequest{})
@@ -113,26 +113,26 @@ func (s cutOff) Extend(ctx context.Context, lease time.Duration, fences ...image
 	if time.Now().Before(s.until) {
 		return nil, errDoubt
 	}
-	return s.JointStore.Extend(ctx, lease, fences...)
+	return s.TxStore.Extend(ctx, lease, fences...)
 }
 
 func (s cutOff) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	if time.Now().Before(s.until) {
 		return nil, errDoubt
 	}
-	return s.JointStore.Recover(ctx, n, lease)
+	return s.TxStore.Recover(ctx, n, lease)
 }
 
 // slowExtend is a store whose Extend takes effect at once and answers later, and whose commits take
 // a while.
 type slowExtend struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	takes time.Duration
 }
 
 func (s slowExtend) Extend(ctx context.Context, lease time.Duration,
 	fences ...imagegen.Fence) ([]imagegen.Fence, error) {
-	lost, err := s.JointStore.Extend(ctx, lease, fences...)
+	lost, err := s.TxStore.Extend(ctx, lease, fences...)
 	time.Sleep(s.takes)
 	return lost, err
 }
@@ -140,7 +140,7 @@ func (s slowExtend) Extend(ctx context.Context, lease time.Duration,
 func (s slowExtend) CreateCharged(ctx context.Context, r imagegen.Record,
 	lease time.Duration) (imagegen.Record, error) {
 	time.Sleep(s.takes)
-	return s.JointStore.CreateCharged(ctx, r, lease)
+	return s.TxStore.CreateCharged(ctx, r, lease)
 }
 
 // A fence that was not yet recorded when the leases were prolonged has not been lost.
@@ -157,7 +157,7 @@ func TestLeaseOfWhatIsYetToBeRecorded(t *testing.T) {
 				}
 			}}, func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			c.Store = slowExtend{c.Store.(imagegen.JointStore), takes}
+			c.Store = slowExtend{c.Store.(imagegen.TxStore), takes}
 		})
 		time.Sleep(10*time.Second - takes/2) // leases are prolonged every third of 30 s
 		_, err := h.generate(imagegen.GenerateRequest{})

@@ -305,7 +305,7 @@ func TestThumbnailIsMadeOnce(t *testing.T) {
 }
 
 // full is a Store that has no room.
-type full struct{ imagegen.JointStore }
+type full struct{ imagegen.TxStore }
 
 var _ imagegen.ReadinessChecker = full{}
 

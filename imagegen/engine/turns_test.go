@@ -13,7 +13,7 @@ import (
 
 // slowLists is a store whose lists take a second. It notes the most rows that were asked for at the same time.
 type slowLists struct {
-	imagegen.JointStore
+	imagegen.TxStore
 	mu        sync.Mutex
 	now, most int
 }
@@ -23,7 +23,7 @@ func (s *slowLists) Generations(ctx context.Context, u imagegen.UserID,
 	s.add(q.Limit)
 	defer s.add(-q.Limit)
 	time.Sleep(time.Second)
-	return s.JointStore.Generations(ctx, u, q)
+	return s.TxStore.Generations(ctx, u, q)
 }
 
 func (s *slowLists) add(rows int) {
@@ -40,7 +40,7 @@ func TestListsTakeTurns(t *testing.T) {
 		store := &slowLists{}
 		h := start(t, slowly(time.Second), func(c *engine.Config) {
 			c.Images, c.Spool = c.Store.(imagegen.ImageStore), c.Store.(imagegen.Spool)
-			store.JointStore = c.Store.(imagegen.JointStore)
+			store.TxStore = c.Store.(imagegen.TxStore)
 			c.Store = store
 		})
 		ctx, cancel := context.WithCancel(t.Context())

@@ -58,7 +58,7 @@ func TestUnsoundRecordsAreNotSettled(t *testing.T) {
 }
 
 // refusing is a store in which every acceptance would break an invariant.
-type refusing struct{ imagegen.JointStore }
+type refusing struct{ imagegen.TxStore }
 
 func (refusing) CreateCharged(context.Context, imagegen.Record, time.Duration) (imagegen.Record, error) {
 	return imagegen.Record{}, imagegen.Violation{Rule: "lot sum", Subject: "lot_1_0"}
@@ -69,7 +69,7 @@ func TestViolationsAreInternal(t *testing.T) {
 	is := is.New(t)
 	h := start(t, yieldImages(1, nil), func(cfg *engine.Config) {
 		cfg.Images, cfg.Spool = cfg.Store.(imagegen.ImageStore), cfg.Store.(imagegen.Spool)
-		cfg.Store = refusing{cfg.Store.(imagegen.JointStore)}
+		cfg.Store = refusing{cfg.Store.(imagegen.TxStore)}
 	})
 	_, err := h.generate(imagegen.GenerateRequest{})
 	is.True(isCode(err, imagegen.ErrInternal))

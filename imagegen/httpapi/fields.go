@@ -49,7 +49,7 @@ var fields = []field{
 // setUser takes what OpenAI's clients send. It changes nothing about the images, but calls with
 // different users are never repetitions of each other.
 func setUser(q *imagegen.GenerateRequest, v string) error {
-	q.Joining.MatchValues = append(q.Joining.MatchValues, v)
+	q.Join.MatchValues = append(q.Join.MatchValues, v)
 	return nil
 }
 
@@ -120,10 +120,10 @@ type form struct {
 	seen    []string // the names that have come, also with null
 }
 
-// newForm returns a form without fields. Its calls may join each other, see [imagegen.Joining]; the
+// newForm returns a form without fields. Its calls may join each other, see [imagegen.JoinOptions]; the
 // engine takes no notice of that where there is an idempotency key, or the work is asynchronous.
 func newForm() form {
-	return form{request: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
+	return form{request: imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}}}
 }
 
 // find returns the field of a name that has not been seen before. others are as for known.

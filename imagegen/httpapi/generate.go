@@ -30,7 +30,7 @@ func (a *api) generate(x *exchange) error {
 		return err
 	}
 	q.IdempotencyKey = key
-	q.Joining.Retry = serving.Repeats(x.Request.Header)
+	q.Join.Retry = serving.Repeats(x.Request.Header)
 	result, err := x.session.Generate(x.Ctx, q)
 	if key == "" && serving.Costly(err) {
 		// OpenAI's clients repeat a 500 of their own accord, and would be charged again.

@@ -58,7 +58,7 @@ func (l *leap) joins(u imagegen.UserID) bool {
 	l.Helper()
 	s := l.engine.As(u)
 	g, err := s.Generate(l.Context(), imagegen.GenerateRequest{Model: Model, Prompt: "a hen",
-		Joining: &imagegen.Joining{}})
+		Join: &imagegen.JoinOptions{}})
 	l.is.NoErr(err)
 	s.ReportDelivery(g.ID, false)
 	return g.Replayed

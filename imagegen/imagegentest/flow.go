@@ -18,7 +18,7 @@ import (
 
 // Storage is all that an engine needs.
 type Storage interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool

@@ -19,7 +19,7 @@ import (
 
 // TimedStore is a storage that judges the time.
 type TimedStore interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool

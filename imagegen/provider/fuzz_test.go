@@ -112,7 +112,7 @@ func classified(t *testing.T, ctx context.Context, p imagegen.Provider, err erro
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return
 	}
-	if e, ok := errors.AsType[*imagegen.ProviderError](err); !ok || e.Class > imagegen.ClassUnusable {
+	if e, ok := errors.AsType[*imagegen.ProviderError](err); !ok || e.Class > imagegen.ClassBlocked {
 		t.Errorf("%s: %v has no class", p.Name(), err)
 	}
 }

@@ -71,7 +71,7 @@ func TestAging(t *testing.T) {
 }
 
 func TestJoint(t *testing.T) {
-	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 		db := open(t, nil)
 		return db, db
 	})

@@ -77,7 +77,7 @@ func TestADamagedGenerationStopsNobody(t *testing.T) {
 
 func (w worker) claim() []imagegen.Record {
 	w.t.Helper()
-	rs, _, err := w.Claim(w.t.Context(), imagegen.Demand{Most: 10, Lease: time.Minute})
+	rs, _, err := w.Claim(w.t.Context(), imagegen.ClaimRequest{Most: 10, Lease: time.Minute})
 	w.is.NoErr(err)
 	return rs
 }

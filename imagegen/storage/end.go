@@ -18,16 +18,16 @@ import (
 // moveKey holds the mark of a directory that is being moved or was moved, see transfer.Mark.
 var moveKey = []byte("move")
 
-// TransferEnd is a directory that is the source or the target of a move, see package transfer. Unlike a DB,
+// TransferEndpoint is a directory that is the source or the target of a move, see package transfer. Unlike a DB,
 // it runs no maintenance and has no queue: only the move changes it.
-type TransferEnd struct{ db *DB }
+type TransferEndpoint struct{ db *DB }
 
-var _ transfer.Database = (*TransferEnd)(nil)
+var _ transfer.Database = (*TransferEndpoint)(nil)
 
-// OpenTransferEnd opens a directory to move everything out of it or, if into is set, into it. With into, a
+// OpenTransferEndpoint opens a directory to move everything out of it or, if into is set, into it. With into, a
 // directory that is absent or empty is created. The caller closes it. The errors are those of Open,
-// but OpenTransferEnd also opens a directory that was moved, or is being moved.
-func OpenTransferEnd(dir string, into bool) (*TransferEnd, error) {
+// but OpenTransferEndpoint also opens a directory that was moved, or is being moved.
+func OpenTransferEndpoint(dir string, into bool) (*TransferEndpoint, error) {
 	if !into {
 		if err := checkMoved(dir); err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func OpenTransferEnd(dir string, into bool) (*TransferEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TransferEnd{db}, nil
+	return &TransferEndpoint{db}, nil
 }
 
 // checkMoved opens and closes the directory once in the ordinary way, unless it was moved before, so that what a
@@ -54,7 +54,7 @@ func checkMoved(dir string) error {
 	return db.Close()
 }
 
-// startEnd opens what an audit reads. It loads no queue, since a TransferEnd hands out no work.
+// startEnd opens what an audit reads. It loads no queue, since a TransferEndpoint hands out no work.
 func (db *DB) startEnd() error {
 	if err := errors.Join(db.startFile(), db.openFiles()); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (db *DB) startEnd() error {
 
 // refuseMoved returns a transfer.ErrMoved if the data was moved elsewhere, or is on its way from or to here.
 func (db *DB) refuseMoved() error {
-	m, err := (&TransferEnd{db}).Mark(context.Background())
+	m, err := (&TransferEndpoint{db}).Mark(context.Background())
 	if err != nil {
 		return err
 	}
@@ -74,21 +74,21 @@ func (db *DB) refuseMoved() error {
 }
 
 // Images returns the store of the images.
-func (e *TransferEnd) Images() imagegen.ImageStore { return e.db.images }
+func (e *TransferEndpoint) Images() imagegen.ImageStore { return e.db.images }
 
 // Spool returns the store of the reference images.
-func (e *TransferEnd) Spool() imagegen.Spool { return e.db.spool }
+func (e *TransferEndpoint) Spool() imagegen.Spool { return e.db.spool }
 
 // Close closes the directory.
-func (e *TransferEnd) Close() error { return e.db.Close() }
+func (e *TransferEndpoint) Close() error { return e.db.Close() }
 
 // Audit implements [imagegen.Inspector].
-func (e *TransferEnd) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+func (e *TransferEndpoint) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return e.db.auditAlone(ctx)
 }
 
 // Backup is [DB.Backup]. transfer.ErrMoved: as for [Open].
-func (e *TransferEnd) Backup(ctx context.Context, w io.Writer) error {
+func (e *TransferEndpoint) Backup(ctx context.Context, w io.Writer) error {
 	if err := e.db.refuseMoved(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (e *TransferEnd) Backup(ctx context.Context, w io.Writer) error {
 }
 
 // Mark implements [transfer.Database].
-func (e *TransferEnd) Mark(ctx context.Context) (m transfer.Mark, err error) {
+func (e *TransferEndpoint) Mark(ctx context.Context) (m transfer.Mark, err error) {
 	err = e.db.file.View(ctx, func(tx kv.Tx) (err error) {
 		m, err = transfer.DecodeMark(tx.Get(meta, moveKey))
 		return err
@@ -105,12 +105,12 @@ func (e *TransferEnd) Mark(ctx context.Context) (m transfer.Mark, err error) {
 }
 
 // SetMark implements [transfer.Database]. It is Take without rows.
-func (e *TransferEnd) SetMark(ctx context.Context, former, m transfer.Mark) error {
+func (e *TransferEndpoint) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	return e.Take(ctx, nil, former, m)
 }
 
 // Rows implements [transfer.Database]. The rows are copies, so they outlive the transaction.
-func (e *TransferEnd) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
+func (e *TransferEndpoint) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.file.view(ctx, func(t *tx) error {
 		rows = nil
 		buckets := t.bolt.Cursor()
@@ -140,7 +140,7 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 
 // Take implements [transfer.Database]. It writes the rows and the new mark in one commit, if the mark is still the
 // former one. So a move that was interrupted continues after the last row that was written.
-func (e *TransferEnd) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
+func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.file.Update(ctx, func(tx kv.Tx) error {
 		if err := former.CheckCurrent(tx.Get(meta, moveKey)); err != nil {
 			return err

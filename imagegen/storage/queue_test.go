@@ -33,12 +33,12 @@ func TestTurnsAfterARestart(t *testing.T) {
 	r.Async = true
 	_, err := w.CreateCharged(t.Context(), r, time.Minute)
 	is.NoErr(err)
-	records, _, err := w.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
+	records, _, err := w.Claim(t.Context(), imagegen.ClaimRequest{Most: 1, Lease: time.Minute})
 	is.NoErr(err)
 	is.Equal(records[0].User, imagegen.UserID("alice")) // who goes to the end
 	is.NoErr(w.Close())
 	w = work(t, openDir(t, dir, nil))
-	records, _, err = w.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Minute})
+	records, _, err = w.Claim(t.Context(), imagegen.ClaimRequest{Most: 1, Lease: time.Minute})
 	is.NoErr(err)
 	is.Equal(records[0].User, imagegen.UserID("bob"))
 	w.clean()
@@ -56,7 +56,7 @@ func TestDelayThroughALeapAndARestart(t *testing.T) {
 			}
 			w := open()
 			w.queue()
-			all := imagegen.Demand{Most: 10, Lease: time.Minute}
+			all := imagegen.ClaimRequest{Most: 10, Lease: time.Minute}
 			records, _, err := w.Claim(t.Context(), all)
 			is.NoErr(err)
 			for _, r := range records { // the first before the leap

@@ -33,7 +33,7 @@ type Options struct {
 
 // DB is an open directory. It implements everything that an engine and an operator need:
 //
-//   - [imagegen.JointStore], which includes users and keys
+//   - [imagegen.TxStore], which includes users and keys
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
@@ -74,7 +74,7 @@ type DB struct {
 
 // The embedded interfaces have lower-case names, so that callers cannot reach the parts of a DB.
 type (
-	store  = imagegen.JointStore
+	store  = imagegen.TxStore
 	logins = account.LoginStore
 	opkeys = account.OperatorKeyStore
 	books  = imagegen.CreditAdmin
@@ -91,7 +91,7 @@ type (
 )
 
 var (
-	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.TxStore      = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
@@ -115,7 +115,7 @@ var (
 // ErrNoDatabase: the directory contains something else; or it is absent or empty, and o.MustExist is
 // set. ErrLocked: another process still has it open after a second. ErrNewerSchema: a newer version
 // of this package wrote it. ErrCorrupt: the file is damaged. transfer.ErrMoved: the directory was
-// moved, or is being moved; only OpenTransferEnd opens it.
+// moved, or is being moved; only OpenTransferEndpoint opens it.
 func Open(dir string, o *Options) (*DB, error) {
 	return openDir(dir, o.withDefaults(), (*DB).start)
 }
@@ -160,7 +160,7 @@ func (o *Options) withDefaults() Options {
 }
 
 // startFile connects the database with the rest of the directory and starts the committer. It does not look at
-// the contents yet. OpenTransferEnd begins with it as well.
+// the contents yet. OpenTransferEndpoint begins with it as well.
 func (db *DB) startFile() error {
 	db.file.observer = db.observer
 	db.file.makeRoom = db.space.dropBallast
@@ -308,7 +308,7 @@ func (db *DB) Warnings(context.Context) []imagegen.Notice {
 	return warnings
 }
 
-// Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
+// Joins implements [imagegen.TxStore]. It is true only for this DB itself, not for a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
 // Create implements [imagegen.Store]. imagegen.ErrNotApplied: also if the disk is nearly full. Settlements and
@@ -320,7 +320,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 	return db.store.Create(ctx, r, lease)
 }
 
-// CreateCharged implements [imagegen.JointStore]. imagegen.ErrNotApplied: also if the disk is nearly full.
+// CreateCharged implements [imagegen.TxStore]. imagegen.ErrNotApplied: also if the disk is nearly full.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := db.space.forWork(); err != nil {
 		return imagegen.Record{}, notApplied(err)

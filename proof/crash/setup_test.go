@@ -42,7 +42,7 @@ var server *postgrestest.Server
 
 // database is all that a process keeps.
 type database interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool

@@ -19,7 +19,7 @@ import (
 
 // database is what the clients use: the ledger, and the store that commits with it.
 type database interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.Inspector
 }

@@ -15,8 +15,8 @@ type kind uint8
 const (
 	charge kind = iota // Ledger.Charge
 	settle             // Ledger.Settle, to 0 as well
-	create             // JointStore.CreateCharged
-	finish             // JointStore.FinishSettled
+	create             // TxStore.CreateCharged
+	finish             // TxStore.FinishSettled
 	grant
 	revoke
 	balance

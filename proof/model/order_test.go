@@ -190,7 +190,7 @@ func (o *order) failed() *imagegen.Error {
 		e.Message = refusedByPolicy
 	case imagegen.ClassInvalid:
 		e.Message = cannotBeMade
-	case imagegen.ClassUnusable:
+	case imagegen.ClassBlocked:
 		e.Message = cannotBeUsed
 	case imagegen.ClassCancelled:
 		e.Code, e.Message = imagegen.CodeCancelled, imagegen.ErrCancelled.Message

@@ -102,7 +102,7 @@ type gate struct {
 }
 
 var (
-	_ imagegen.JointStore = (*gate)(nil)
+	_ imagegen.TxStore    = (*gate)(nil)
 	_ imagegen.ImageStore = (*gate)(nil)
 )
 
@@ -153,7 +153,7 @@ func (g *gate) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.O
 	return g.database.FinishSettled(ctx, f, o)
 }
 
-func (g *gate) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+func (g *gate) Claim(ctx context.Context, d imagegen.ClaimRequest) ([]imagegen.Record, time.Duration, error) {
 	if err := g.shut(false); err != nil {
 		return nil, 0, err
 	}

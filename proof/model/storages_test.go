@@ -18,7 +18,7 @@ import (
 
 // database is what both storages are.
 type database interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.ImageStore
 	imagegen.Spool

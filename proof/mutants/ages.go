@@ -26,7 +26,7 @@ var ofAges = []mutant{
 		catcher: by(core, "TestTwoHangUpsWhileTheFirstIsNoted")},
 	{name: "second-cancellation-refused", breaks: "cancelling again gets the same answer where images were shown",
 		file: "imagegen/engine/cancel.go", in: "Engine.cancel",
-		edit:    replace(`r.Cancelled() || r.Stopped`, `r.Cancelled()`),
+		edit:    replace(`r.Cancelled() || r.PartlyCancelled`, `r.Cancelled()`),
 		catcher: by(core, "TestCancelAfterShownImages")},
 	{name: "one-user-holds-up-recovery", breaks: "a ledger that hangs for one user delays nobody else's recovery",
 		file: "imagegen/engine/recover.go", in: "Engine.recoverAll",

@@ -178,7 +178,7 @@ var ofLifecycle = []mutant{
 		catcher: by(core, "TestErasedRequestsAreNotConfirmed")},
 	{name: "retired-not-joined",
 		breaks: "a repeated call gets what was charged, also if its model was retired meanwhile",
-		file:   "imagegen/engine/idempotency.go", in: "Session.refuse", edit: always(`q.Joining == nil`),
+		file:   "imagegen/engine/idempotency.go", in: "Session.refuse", edit: always(`q.Join == nil`),
 		catcher: by(core, "TestARepetitionJoinsWhatIsNoLongerOffered")},
 	{name: "surplus-published", breaks: "more images than asked for are dropped",
 		file: "imagegen/engine/attempt.go", in: "attempt.collect",

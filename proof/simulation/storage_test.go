@@ -11,7 +11,7 @@ import (
 )
 
 // farStore is a store at the other end of a link. Users are kept near: their part is small. Of the optional parts it
-// has those that decide about credits and time, JointStore and Timekeeper.
+// has those that decide about credits and time, TxStore and Timekeeper.
 type farStore struct {
 	imagegen.Store
 	l *link
@@ -88,7 +88,7 @@ type claimed struct {
 	next    time.Duration
 }
 
-func (s farStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+func (s farStore) Claim(ctx context.Context, d imagegen.ClaimRequest) ([]imagegen.Record, time.Duration, error) {
 	got, err := over(ctx, s.l, losable, func(ctx context.Context) (claimed, error) {
 		records, next, err := s.Store.Claim(ctx, d)
 		return claimed{records, next}, err
@@ -124,11 +124,11 @@ func (s farStore) Queued(ctx context.Context, u imagegen.UserID) (imagegen.Queue
 // jointStore is one that commits with its ledger.
 type jointStore struct {
 	farStore
-	joint  imagegen.JointStore
+	joint  imagegen.TxStore
 	ledger imagegen.Ledger
 }
 
-var _ imagegen.JointStore = jointStore{}
+var _ imagegen.TxStore = jointStore{}
 
 func (s jointStore) Joins(l imagegen.Ledger) bool { return l == s.ledger }
 

@@ -87,7 +87,7 @@ func TestWaitsForAnOperator(t *testing.T) {
 		if !strings.Contains(d.Output(), "until an operator acts") || !strings.Contains(d.Output(), b.cause) {
 			t.Errorf("the log does not name the cause of %s: %s", name, b.cause)
 		}
-		if !strings.Contains(page, "first: it is left alone for a while after unusable: ") ||
+		if !strings.Contains(page, "first: it is left alone for a while after blocked: ") ||
 			!strings.Contains(page, b.cause) {
 			t.Errorf("the console does not name the cause of %s: %s", name, b.cause)
 		}

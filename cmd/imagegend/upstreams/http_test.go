@@ -83,7 +83,7 @@ func TestWhatVendorsSay(t *testing.T) {
 
 			v.keyHeader = "Another" // no key fits any more
 			err = endOf(t, p, fox("a fox"))
-			is.Equal(classOf(err), imagegen.ClassUnusable)
+			is.Equal(classOf(err), imagegen.ClassBlocked)
 			is.True(strings.Contains(err.Error(), "refused the API key") && !carries(err.Error()))
 			err = p.(provider.Prober).Probe(t.Context())
 			is.True(err != nil && strings.Contains(err.Error(), "refused the API key"))
@@ -114,16 +114,16 @@ func TestWhatStatusesMean(t *testing.T) {
 		status int
 		class  imagegen.Class
 	}{
-		{"openrouter", 402, imagegen.ClassUnusable},
+		{"openrouter", 402, imagegen.ClassBlocked},
 		{"openrouter", 403, imagegen.ClassRefused},
 		{"openrouter", 429, imagegen.ClassRateLimited},
 		{"openrouter", 502, imagegen.ClassUnknown},
 		{"openrouter", 503, imagegen.ClassUnavailable},
-		{"together", 402, imagegen.ClassUnusable},
+		{"together", 402, imagegen.ClassBlocked},
 		{"together", 403, imagegen.ClassInvalid},
 		{"together", 503, imagegen.ClassUnknown},
-		{"byteplus", 403, imagegen.ClassUnusable}, // an overdue account
-		{"byteplus", 404, imagegen.ClassUnusable}, // a model that was not opened
+		{"byteplus", 403, imagegen.ClassBlocked}, // an overdue account
+		{"byteplus", 404, imagegen.ClassBlocked}, // a model that was not opened
 		{"ideogram", 422, imagegen.ClassRefused},
 		{"siliconflow", 503, imagegen.ClassUnknown},
 	} {

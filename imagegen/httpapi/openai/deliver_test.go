@@ -201,8 +201,8 @@ func TestJoining(t *testing.T) {
 		`,"user":"b"`} {
 		s := &stub{images: 1, size: 1}
 		is.True(!ask(t, s, &sink{most: -1}, more))
-		is.True(s.asked.Joining != nil && !s.asked.Joining.Retry)
-		seen[strings.Join(s.asked.Joining.MatchValues, "|")] = true
+		is.True(s.asked.Join != nil && !s.asked.Join.Retry)
+		seen[strings.Join(s.asked.Join.MatchValues, "|")] = true
 	}
 	is.Equal(len(seen), 5)
 }

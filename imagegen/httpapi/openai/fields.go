@@ -20,9 +20,9 @@ type request struct {
 }
 
 // newRequest returns a request without fields. Its calls may join each other, see
-// [imagegen.Joining].
+// [imagegen.JoinOptions].
 func newRequest() *request {
-	return &request{GenerateRequest: imagegen.GenerateRequest{Joining: &imagegen.Joining{}}}
+	return &request{GenerateRequest: imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}}}
 }
 
 // field is one field of a request.
@@ -94,7 +94,7 @@ func refuse(name, what string) func(*request, string) error {
 // it are never repetitions of each other. mark keeps the values of different fields apart.
 func also(mark string) func(*request, string) error {
 	return func(r *request, v string) error {
-		r.Joining.MatchValues = append(r.Joining.MatchValues, mark+v)
+		r.Join.MatchValues = append(r.Join.MatchValues, mark+v)
 		return nil
 	}
 }

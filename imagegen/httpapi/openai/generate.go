@@ -40,7 +40,7 @@ func (a *api) make(x *exchange, edit bool) error {
 		return err
 	}
 	r.IdempotencyKey = key
-	r.Joining.Retry = serving.Repeats(x.Request.Header)
+	r.Join.Retry = serving.Repeats(x.Request.Header)
 	if r.stream {
 		return x.stream(r, edit)
 	}

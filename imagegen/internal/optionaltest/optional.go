@@ -16,7 +16,7 @@ var optional = map[reflect.Type][]reflect.Type{
 	of[imagegen.Provider](): {of[imagegen.Checker](), of[imagegen.ConcurrencyLimiter](), of[imagegen.HealthReporter](),
 		of[provider.Prober]()},
 	of[imagegen.Ledger](): {of[imagegen.ChargeLister](), of[imagegen.CreditAdmin]()},
-	of[imagegen.Store](): {of[imagegen.JointStore](), of[imagegen.Inspector](), of[imagegen.TotalsKeeper](),
+	of[imagegen.Store](): {of[imagegen.TxStore](), of[imagegen.Inspector](), of[imagegen.TotalsKeeper](),
 		of[imagegen.Timekeeper](),
 		of[imagegen.ReadinessChecker](), of[imagegen.Warner](), of[imagegen.TurnTaker](), of[account.TrailStore]()},
 	of[imagegen.ImageStore](): {of[imagegen.ImageLinker]()},

@@ -82,7 +82,7 @@ func TestLost(t *testing.T) {
 		"ledger": {struct{ imagegen.Ledger }{}, wholeLedger{}, []string{"ChargeLister"}},
 		"store": {struct{ imagegen.Store }{}, wholeStore{}, []string{"ReadinessChecker", "TotalsKeeper",
 			"TurnTaker", "Warner"}},
-		"joint store":       {struct{ imagegen.Store }{}, struct{ imagegen.JointStore }{}, []string{"JointStore"}},
+		"joint store":       {struct{ imagegen.Store }{}, struct{ imagegen.TxStore }{}, []string{"TxStore"}},
 		"images":            {struct{ imagegen.ImageStore }{}, wholeImages{}, []string{"ImageLinker"}},
 		"spool":             {struct{ imagegen.Spool }{}, wholeSpool{}, []string{"SpaceTaker"}},
 		"reference":         {struct{ imagegen.Reference }{}, wholeReference{}, []string{"Discarder", "Namer"}},

@@ -21,7 +21,7 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	case bytes.Contains(f.Body, []byte("value_bigger_than_max")) ||
 		bytes.Contains(f.Body, []byte("value_smaller_than_min")):
 	default:
-		e.Class, e.Message = imagegen.ClassUnusable, "ComfyUI refuses the workflow; does it lack a model or a node?"
+		e.Class, e.Message = imagegen.ClassBlocked, "ComfyUI refuses the workflow; does it lack a model or a node?"
 	}
 	return e
 }

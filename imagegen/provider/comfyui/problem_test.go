@@ -56,7 +56,7 @@ func TestProblems(t *testing.T) {
 			7 * time.Second, "slow down"},
 		"a proxy's page": {at("/prompt", 502, "<html>Bad Gateway</html>"), "", 0, imagegen.ClassUnknown, 0,
 			"Bad Gateway"},
-		"a bad key": {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassUnusable, 0,
+		"a bad key": {at("/prompt", 401, "unauthorized"), "", 0, imagegen.ClassBlocked, 0,
 			"refused the API key"},
 		"a key that went bad": {at("/history", 401, "unauthorized"), "", 0, imagegen.ClassUnknown, 0,
 			"refused the API key"}, // the work was taken in
@@ -99,7 +99,7 @@ func TestRefusedWorkflow(t *testing.T) {
 		c.Workflows = [][]byte{[]byte(strings.Replace(string(workflow(t, "text")), "VAEDecode", "VAEDecodeTiled", 1))}
 	})
 	_, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassBlocked)
 	is.True(strings.Contains(err.Error(), "VAEDecodeTiled is not installed"))
 }
 

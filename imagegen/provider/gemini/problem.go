@@ -52,9 +52,9 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 		e := f.Error()
 		switch {
 		case b.Error.reason("API_KEY_INVALID"):
-			e.Class, e.Message = imagegen.ClassUnusable, "the upstream refused the API key"
+			e.Class, e.Message = imagegen.ClassBlocked, "the upstream refused the API key"
 		case b.Error.Status == "FAILED_PRECONDITION":
-			e.Class, e.Message = imagegen.ClassUnusable,
+			e.Class, e.Message = imagegen.ClassBlocked,
 				"the upstream account is not set up for this; is billing enabled?"
 		case e.Class == imagegen.ClassRateLimited:
 			e.RetryAfter = max(e.RetryAfter, b.Error.retryDelay())

@@ -20,7 +20,7 @@ func TestProbe(t *testing.T) {
 	is.NoErr(serve(t, &openaitest.Server{}, nil).Probe(t.Context()))
 	err := serve(t, &openaitest.Server{}, func(c *openai.Config) { c.Model = "gpt-image-1" }).Probe(t.Context())
 	is.True(err != nil && !errors.Is(err, provider.ErrUnconfirmed)) // OpenAI itself says that it has none
-	is.True(strings.Contains(err.Error(), `"gpt-image-1": provider: unusable: the upstream does not know the model`))
+	is.True(strings.Contains(err.Error(), `"gpt-image-1": provider: blocked: the upstream does not know the model`))
 }
 
 // Servers that have a list of models and nothing else to ask work, and are not called out of order.

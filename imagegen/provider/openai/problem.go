@@ -54,7 +54,7 @@ func (p problem) asError() *imagegen.ProviderError {
 		e.Class, e.Message = imagegen.ClassRefused, "the upstream's moderation refused the request"
 	default:
 		if message, ok := p.unusable(); ok {
-			e.Class, e.Message = imagegen.ClassUnusable, message
+			e.Class, e.Message = imagegen.ClassBlocked, message
 		}
 	}
 	return e
@@ -78,7 +78,7 @@ func (c Config) classify() func(upstream.Failure) *imagegen.ProviderError {
 			e.RetryAfter = upstream.RetryAfter(f.Header)
 		}
 		if f.Header.Get("X-Should-Retry") == "false" && e.Class.Transient() {
-			e.Class, e.Message, e.RetryAfter = imagegen.ClassUnusable,
+			e.Class, e.Message, e.RetryAfter = imagegen.ClassBlocked,
 				"the upstream says that asking again is of no use", 0
 		}
 		return e

@@ -30,7 +30,7 @@ type Config struct {
 
 	// FailureThreshold is how many consecutive failures open a member's circuit breaker. Failures are errors of
 	// imagegen.ClassUnavailable and ClassUnknown, and calls that exceed their deadline. A single error of
-	// ClassUnusable opens it too. 0: 5.
+	// ClassBlocked opens it too. 0: 5.
 	FailureThreshold int
 
 	// OpenFor is how long a breaker stays open before one request may try the member again. 0: 30 s.
@@ -135,7 +135,7 @@ func (c Config) breaker(m *member) circuitbreaker.CircuitBreaker[any] {
 		WithSuccessThreshold(1).
 		WithDelay(c.OpenFor).
 		OnOpen(func(circuitbreaker.StateChangedEvent) {
-			if cause := m.lastError(); classOf(cause) == imagegen.ClassUnusable {
+			if cause := m.lastError(); classOf(cause) == imagegen.ClassBlocked {
 				m.log.Error("an upstream cannot be used until an operator acts", "error", cause)
 			} else {
 				m.log.Warn("an upstream fails again and again, and is left alone for a while", "for",

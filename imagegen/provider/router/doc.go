@@ -31,7 +31,7 @@
 // # When the next member is asked
 //
 // The next member is asked only after an error of imagegen.ClassRateLimited, ClassUnavailable
-// or ClassUnusable: they say that no more images were made. Images that came before the error
+// or ClassBlocked: they say that no more images were made. Images that came before the error
 // count, and the next member is asked for the rest. After any other error the call ends, since
 // the work may have been done and paid for, and a refused request must not be offered to one
 // upstream after another. Too few images without an error do not lead to the next member.
@@ -42,5 +42,5 @@
 // imagegen.ClassUnknown that says so.
 //
 // When all members have failed and Retries are left, all are asked again after a pause. If they have failed for good,
-// the error is of ClassRateLimited or ClassUnusable if that of each of them is, and of ClassUnavailable otherwise.
+// the error is of ClassRateLimited or ClassBlocked if that of each of them is, and of ClassUnavailable otherwise.
 package router

@@ -25,7 +25,7 @@ func (s *allFailed) Error() string { return errors.Join(s.reasons...).Error() }
 // if all of them need an operator.
 func (s *allFailed) wait() (shortest time.Duration, ok bool) {
 	waits := waits(slices.DeleteFunc(slices.Clone(s.reasons), func(err error) bool {
-		return classOf(err) == imagegen.ClassUnusable
+		return classOf(err) == imagegen.ClassBlocked
 	}))
 	if len(waits) == 0 {
 		return 0, false
@@ -53,13 +53,13 @@ func waits(reasons []error) []time.Duration {
 	return all
 }
 
-// providerError is the error that the call ends with: of ClassRateLimited or ClassUnusable if
+// providerError is the error that the call ends with: of ClassRateLimited or ClassBlocked if
 // all reasons are, else of ClassUnavailable. It says that the upstream was overloaded if all of them were.
 func (s *allFailed) providerError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "no upstream could take the request",
 		Err: errors.Join(s.reasons...)}
 	e.RetryAfter, _ = s.wait()
-	for _, c := range []imagegen.Class{imagegen.ClassRateLimited, imagegen.ClassUnusable} {
+	for _, c := range []imagegen.Class{imagegen.ClassRateLimited, imagegen.ClassBlocked} {
 		if !slices.ContainsFunc(s.reasons, func(err error) bool { return classOf(err) != c }) {
 			e.Class = c
 		}
@@ -114,7 +114,7 @@ func overloaded(err error) bool {
 // member works.
 func faulty(err error) bool {
 	c := classOf(err)
-	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassUnusable)
+	return err != nil && (c == imagegen.ClassUnavailable || c == imagegen.ClassUnknown || c == imagegen.ClassBlocked)
 }
 
 // errorText is an error of a member as an operator reads it.

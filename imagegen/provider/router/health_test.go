@@ -79,15 +79,15 @@ func TestWaitsForAnOperator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		var log strings.Builder
-		a := member("a", fails(imagegen.ClassUnusable), fails(imagegen.ClassUnusable), works)
+		a := member("a", fails(imagegen.ClassBlocked), fails(imagegen.ClassBlocked), works)
 		p := build(t, router.Config{OpenFor: time.Minute, Log: slog.New(slog.NewTextHandler(&log, nil))}, a,
 			member("b", works))
 		is.Equal(makers(t, p, 3), "bbb")
 		is.Equal(a.calls(), 1)
 		is.Equal(p.Health()[0], imagegen.MemberHealth{Name: "a",
-			Detail: "it is left alone for a while after unusable: as scripted; again in 1m0s"})
+			Detail: "it is left alone for a while after blocked: as scripted; again in 1m0s"})
 		is.Equal(strings.Count(log.String(),
-			`level=ERROR msg="an upstream cannot be used until an operator acts" router=router member=a error="provider: unusable: as scripted"`), 1)
+			`level=ERROR msg="an upstream cannot be used until an operator acts" router=router member=a error="provider: blocked: as scripted"`), 1)
 		time.Sleep(time.Minute)
 		is.Equal(makers(t, p, 2), "bb") // a trial, which nobody noticed
 		is.Equal(a.calls(), 2)

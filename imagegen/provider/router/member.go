@@ -117,7 +117,7 @@ func (m *member) record(err error) {
 		m.mu.Unlock()
 	}
 	m.breaker.RecordError(err)
-	if classOf(err) == imagegen.ClassUnusable {
+	if classOf(err) == imagegen.ClassBlocked {
 		m.breaker.Open()
 	}
 }
@@ -140,8 +140,8 @@ func (m *member) unavailable() *imagegen.ProviderError {
 	if wait := max(m.breaker.RemainingDelay(), 0); wait > 0 {
 		e := &imagegen.ProviderError{Class: imagegen.ClassUnavailable, Message: "it is left alone for a while after " +
 			errorText(m.lastError()), RetryAfter: wait}
-		if classOf(m.lastError()) == imagegen.ClassUnusable {
-			e.Class = imagegen.ClassUnusable
+		if classOf(m.lastError()) == imagegen.ClassBlocked {
+			e.Class = imagegen.ClassBlocked
 		}
 		return e
 	}

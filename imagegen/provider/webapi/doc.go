@@ -39,7 +39,7 @@
 // Numbers at the paths in Usage say what the work has used. One that is missing or makes no sense costs no image.
 //
 // A status other than 2xx means what Statuses says. A status that is not in it means: imagegen.ClassRateLimited for
-// 429; ClassUnusable, since an operator must act, for 401, 402, 403, 404, 405 and 410; ClassInvalid for 400, 409,
+// 429; ClassBlocked, since an operator must act, for 401, 402, 403, 404, 405 and 410; ClassInvalid for 400, 409,
 // 413, 415 and 422; and ClassUnknown for any other, since the work may have been done. If the text or code of an
 // error contains one of the words in Refusals, it is of ClassRefused, whatever the status.
 package webapi

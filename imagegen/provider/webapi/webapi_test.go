@@ -277,7 +277,7 @@ func TestFailures(t *testing.T) {
 		class  imagegen.Class
 		wait   bool
 	}{
-		"as everywhere":            {402, `{}`, imagegen.ClassUnusable, false},
+		"as everywhere":            {402, `{}`, imagegen.ClassBlocked, false},
 		"rate limited":             {429, `{}`, imagegen.ClassRateLimited, true},
 		"refused by its status":    {403, `{}`, imagegen.ClassRefused, false},
 		"refused by its words":     {400, `{"error":{"code":"moderation_blocked"}}`, imagegen.ClassRefused, false},

@@ -34,7 +34,7 @@ type Options struct {
 
 // DB implements everything that an engine and an operator need:
 //
-//   - [imagegen.JointStore], which includes users and keys
+//   - [imagegen.TxStore], which includes users and keys
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
@@ -64,7 +64,7 @@ type (
 )
 
 var (
-	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.TxStore      = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
@@ -93,7 +93,7 @@ func New(opts *Options) *DB {
 		trail: trail}
 }
 
-// Joins implements [imagegen.JointStore]. It is true only for this DB itself, not for a wrapper around it.
+// Joins implements [imagegen.TxStore]. It is true only for this DB itself, not for a wrapper around it.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
 // Audit implements [imagegen.Inspector]. Nothing is written while it runs.

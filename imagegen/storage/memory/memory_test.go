@@ -43,7 +43,7 @@ func TestAging(t *testing.T) {
 }
 
 func TestJoint(t *testing.T) {
-	storagetest.Joint(t, func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+	storagetest.Joint(t, func(*testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 		db := memory.New(nil)
 		return db, db
 	})

@@ -66,7 +66,7 @@ func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.Us
 }
 
 // Claim implements [imagegen.Store].
-func (s *store) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration,
+func (s *store) Claim(ctx context.Context, d imagegen.ClaimRequest) (claimed []imagegen.Record, next time.Duration,
 	err error) {
 	held, places := maps.Clone(d.Held), maps.Clone(d.Places)
 	if held == nil {
@@ -141,7 +141,7 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 
 // first is the generation to claim next; nil if there is none. It is that of the user who holds the fewest slots, among
 // equals of the user whose turn is first; of theirs, begun work comes first, then the lower identifier. below and
-// places limit the claim, see imagegen.Demand; nil places and 0 below mean no limit.
+// places limit the claim, see imagegen.ClaimRequest; nil places and 0 below mean no limit.
 func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below int) (first *generation) {
 	before := func(a, b *generation) bool {
 		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User],

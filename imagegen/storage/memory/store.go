@@ -13,7 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// store implements imagegen.JointStore, except Joins, in plain maps. The transactions of the ledger's rows guard
+// store implements imagegen.TxStore, except Joins, in plain maps. The transactions of the ledger's rows guard
 // them: they are read in any transaction, and changed at the end of one that writes, when nothing can fail any more.
 // A *generation belongs to the store; callers get clones of its record.
 type store struct {
@@ -92,7 +92,7 @@ func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Durati
 	})
 }
 
-// CreateCharged implements [imagegen.JointStore]. It makes the charge before it changes the maps: if the charge is
+// CreateCharged implements [imagegen.TxStore]. It makes the charge before it changes the maps: if the charge is
 // refused, nothing has to be undone.
 func (s *store) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
@@ -137,7 +137,7 @@ func (s *store) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change)
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore]. It returns a record that has ended unchanged.
+// FinishSettled implements [imagegen.TxStore]. It returns a record that has ended unchanged.
 func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence,
 	o imagegen.OutcomeChange) (imagegen.Record, error) {
 	return s.writeRecord(ctx, func(tx ledger.Tx, at clock.Reading) (imagegen.Record, error) {

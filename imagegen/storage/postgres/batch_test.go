@@ -141,7 +141,7 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 		is.NoErr(err)
 	}
 	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.journal set form = '\x01' where usr = 'alice' and seq = 2`))
-	claimed, _, err := db.Claim(t.Context(), imagegen.Demand{Most: 5, Lease: time.Minute})
+	claimed, _, err := db.Claim(t.Context(), imagegen.ClaimRequest{Most: 5, Lease: time.Minute})
 	is.NoErr(err)
 	is.Equal(len(claimed), 1)
 	is.Equal(claimed[0].ID, whole.ID)

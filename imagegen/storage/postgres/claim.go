@@ -45,7 +45,7 @@ func byTurn(a, b ticket) int {
 // line of a model of which nothing is left.
 //
 // The fronts of the lines stay locked until the transaction ends, so claims of other processes serve other users.
-func (s *session) pick(d imagegen.Demand) (picked []ticket) {
+func (s *session) pick(d imagegen.ClaimRequest) (picked []ticket) {
 	served := make(map[imagegen.UserID]int64)
 	var done []standing // users who have nothing left for a model
 	fair.Share(d, s.candidates(d), byTurn, func(c *fair.Candidate[ticket], model string, t ticket) {
@@ -84,7 +84,7 @@ func (s *session) keepInLine(picked []ticket, claimed []imagegen.Record) {
 //
 // Users in a line for which they have nothing due would take the places of users behind them. So they are taken out,
 // and the fronts are read anew, until there are none of them; each round shortens the lines, so there is a last one.
-func (s *session) candidates(d imagegen.Demand) (users []*fair.Candidate[ticket]) {
+func (s *session) candidates(d imagegen.ClaimRequest) (users []*fair.Candidate[ticket]) {
 	for {
 		stand, by := s.lines(d)
 		if len(stand) == 0 {
@@ -107,7 +107,7 @@ func (s *session) candidates(d imagegen.Demand) (users []*fair.Candidate[ticket]
 
 // lines locks the fronts of the lines of all models with places; by has each of the users once. Users whom another
 // claim has locked are passed over, not waited for.
-func (s *session) lines(d imagegen.Demand) (stand []standing, by map[imagegen.UserID]*candidate) {
+func (s *session) lines(d imagegen.ClaimRequest) (stand []standing, by map[imagegen.UserID]*candidate) {
 	open, arg := everyModel, any(nil)
 	if d.Places != nil {
 		open, arg = theseModels, modelsWithPlaces(d)
@@ -138,7 +138,7 @@ const (
 )
 
 // modelsWithPlaces returns the models of which anything may begin, in the order in which every claim locks their lines.
-func modelsWithPlaces(d imagegen.Demand) [][]byte {
+func modelsWithPlaces(d imagegen.ClaimRequest) [][]byte {
 	models := [][]byte{}
 	for _, model := range slices.Sorted(maps.Keys(d.Places)) {
 		if d.Places[model] > 0 {
@@ -150,7 +150,7 @@ func modelsWithPlaces(d imagegen.Demand) [][]byte {
 
 // due reads the work that is due of users in the lines, one more for each line than the claim can take: the extra one
 // shows whether something is left. Where nothing is due, the user stands in that line in vain.
-func (s *session) due(d imagegen.Demand, stand []standing, by map[imagegen.UserID]*candidate) (vain []standing) {
+func (s *session) due(d imagegen.ClaimRequest, stand []standing, by map[imagegen.UserID]*candidate) (vain []standing) {
 	users, models := columnsOfLines(stand)
 	var user, model, id []byte
 	var begun *bool

@@ -46,7 +46,7 @@ type Config struct {
 	Log      *slog.Logger // nil: silent
 }
 
-// DB is an open database. It is an [imagegen.JointStore], which holds users and keys too, and the
+// DB is an open database. It is an [imagegen.TxStore], which holds users and keys too, and the
 // [imagegen.CreditAdmin] that commits with it. It is also an [account.LoginStore], [account.OperatorKeyStore],
 // [account.TrailStore], [imagegen.Inspector] and [imagegen.Timekeeper]. It is safe for concurrent use, in any number
 // of processes.
@@ -103,7 +103,7 @@ type (
 )
 
 var (
-	_ imagegen.JointStore   = (*DB)(nil)
+	_ imagegen.TxStore      = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
@@ -131,7 +131,7 @@ const (
 // recovered by others once they are over.
 //
 // ErrNewerSchema: the database needs a later program. ErrUnsafe: the database may lose what it has acknowledged.
-// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenTransferEnd].
+// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenTransferEndpoint].
 func Open(ctx context.Context, c Config) (*DB, error) {
 	db, err := connect(ctx, c)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 
 // house is a storage of those that are compared.
 type house interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	imagegen.Inspector
 	imagegen.Timekeeper

@@ -14,30 +14,30 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
-// TransferEnd is a database that is one end of a move, see package transfer. It has neither committer nor upkeep: what
-// it does are single transactions, and nothing in it changes on its own.
-type TransferEnd struct{ db *DB }
+// TransferEndpoint is a database that is one end of a move, see package transfer. It has neither committer nor upkeep:
+// what it does are single transactions, and nothing in it changes on its own.
+type TransferEndpoint struct{ db *DB }
 
-var _ transfer.Database = (*TransferEnd)(nil)
+var _ transfer.Database = (*TransferEndpoint)(nil)
 
-// OpenTransferEnd connects to a database in order to move everything out of it, or into it. The caller closes it. The
-// errors are those of Open, except that a database which was moved, or is being moved, can be opened.
-func OpenTransferEnd(ctx context.Context, c Config) (*TransferEnd, error) {
+// OpenTransferEndpoint connects to a database in order to move everything out of it, or into it. The caller closes it.
+// The errors are those of Open, except that a database which was moved, or is being moved, can be opened.
+func OpenTransferEndpoint(ctx context.Context, c Config) (*TransferEndpoint, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return &TransferEnd{db}, nil
+	return &TransferEndpoint{db}, nil
 }
 
 // Close ends the connections.
-func (e *TransferEnd) Close() error {
+func (e *TransferEndpoint) Close() error {
 	e.db.pool.Close()
 	return nil
 }
 
 // Audit implements [imagegen.Inspector].
-func (e *TransferEnd) Audit(ctx context.Context) (imagegen.AuditReport, error) {
+func (e *TransferEndpoint) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return e.db.Audit(ctx)
 }
 
@@ -47,7 +47,7 @@ const (
 )
 
 // Mark implements [transfer.Database].
-func (e *TransferEnd) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
+func (e *TransferEndpoint) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
 
 // moved reads the mark of a database; one that never took part in a move has the zero mark.
 func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
@@ -84,7 +84,7 @@ var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 // change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,
 // so triggers are what stops its writes. CREATE TRIGGER waits for transactions under way, whose writes the move then
 // finds.
-func (e *TransferEnd) SetMark(ctx context.Context, former, m transfer.Mark) error {
+func (e *TransferEndpoint) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		if err := stands(ctx, tx, former); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (e *TransferEnd) SetMark(ctx context.Context, former, m transfer.Mark) erro
 
 // Take implements [transfer.Database]. It takes the rows and sets the mark in one transaction, however long that takes.
 // What was running at the source gets a lease that is over, so that the first node recovers it.
-func (e *TransferEnd) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
+func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {
 	return e.db.update(ctx, func(s *session) error {
 		s.takeTime() // nobody else works on the target, so nobody waits
 		if err := stands(s.ctx, s.conn, former); err != nil {
@@ -159,7 +159,7 @@ func (s *session) takeRow(r transfer.Row) error {
 }
 
 // Rows implements [transfer.Database].
-func (e *TransferEnd) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
+func (e *TransferEndpoint) Rows(ctx context.Context, after transfer.Place, n int) (rows []transfer.Row, err error) {
 	err = e.db.view(ctx, func(s *session) error {
 		rows = s.rowsBehind(after, n)
 		return nil

@@ -125,7 +125,7 @@ func TestHungDatabase(t *testing.T) {
 			return err
 		},
 		"claim": func(ctx context.Context) error {
-			_, _, err := db.Claim(ctx, imagegen.Demand{Most: 1, Lease: time.Minute})
+			_, _, err := db.Claim(ctx, imagegen.ClaimRequest{Most: 1, Lease: time.Minute})
 			return err
 		},
 		"turn": func(ctx context.Context) error { _, err := db.Turn(ctx, "duty", 0); return err },

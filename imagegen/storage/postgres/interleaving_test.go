@@ -67,7 +67,7 @@ func queued(t *testing.T, db *postgres.DB, n int) imagegen.Record {
 
 func claim(t *testing.T, db *postgres.DB, most int) (ids []imagegen.GenerationID) {
 	t.Helper()
-	records, _, err := db.Claim(t.Context(), imagegen.Demand{Most: most, Lease: time.Minute})
+	records, _, err := db.Claim(t.Context(), imagegen.ClaimRequest{Most: most, Lease: time.Minute})
 	is.New(t).NoErr(err)
 	for _, r := range records {
 		ids = append(ids, r.ID)
@@ -150,7 +150,7 @@ func TestRowsBreakOff(t *testing.T) {
 		},
 		"references": func() error { _, err := db.NamedReferences(ctx, []imagegen.ReferenceID{"ref_1"}); return err },
 		"claim": func() error {
-			_, _, err := db.Claim(ctx, imagegen.Demand{Most: 10, Lease: time.Minute})
+			_, _, err := db.Claim(ctx, imagegen.ClaimRequest{Most: 10, Lease: time.Minute})
 			return err
 		},
 		"balance":      func() error { _, err := db.Balance(ctx, "alice"); return err },

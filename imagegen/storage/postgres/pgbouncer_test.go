@@ -11,7 +11,7 @@ import (
 // Nothing of a session is relied on: behind PgBouncer in transaction mode each transaction has another one.
 func TestPgBouncer(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 		db := open(t, s.Pooled(t, s.Database(t)))
 		return db, db
 	})

@@ -19,7 +19,8 @@ import (
 // One transaction does it in steps: delayed work that is due by now joins the lines (admit); pick chooses;
 // beginAttempts applies the change to the records that it can lock; users whose picked work was not begun stand in line
 // again. If the transaction runs again, all of it is decided anew.
-func (db *DB) Claim(ctx context.Context, d imagegen.Demand) (claimed []imagegen.Record, next time.Duration, err error) {
+func (db *DB) Claim(ctx context.Context, d imagegen.ClaimRequest) (claimed []imagegen.Record, next time.Duration,
+	err error) {
 	err = db.work(ctx, func(s *session) error {
 		claimed = nil
 		next = s.admit()

@@ -105,11 +105,11 @@ func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Chan
 	return r.Record, err
 }
 
-// Joins implements [imagegen.JointStore]: it joins this DB itself, and no wrapper around it, whose methods a joint
+// Joins implements [imagegen.TxStore]: it joins this DB itself, and no wrapper around it, whose methods a joint
 // commit would bypass.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// CreateCharged implements [imagegen.JointStore]. If the record exists it depends on its state: an intent that was not
+// CreateCharged implements [imagegen.TxStore]. If the record exists it depends on its state: an intent that was not
 // charged yet is charged and accepted now, with the lease that is named; anything further is returned as it is, so that
 // a repetition succeeds. imagegen.ErrStale: recovery has taken the intent over.
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
@@ -142,7 +142,7 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore]. A record that has ended before is returned as it is: a repetition
+// FinishSettled implements [imagegen.TxStore]. A record that has ended before is returned as it is: a repetition
 // settles nothing again.
 func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.OutcomeChange) (imagegen.Record, error) {
 	n := need{rows: []imagegen.GenerationID{f.ID}, charges: []imagegen.ChargeID{imagegen.ChargeID(f.ID)}}

@@ -137,7 +137,7 @@ func (f *fewLooks) Joins(l imagegen.Ledger) bool {
 
 func TestJoint(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 		db := open(t, s.Database(t))
 		return db, db
 	})

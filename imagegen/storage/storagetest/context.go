@@ -11,7 +11,7 @@ import (
 func testEndedContext(s *store) {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	cancel()
-	_, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute}) // of nothing
+	_, _, err := s.Claim(ctx, imagegen.ClaimRequest{Most: 10, Lease: aMinute}) // of nothing
 	s.is.True(err != nil)
 	r := s.create(1, async)
 	queued := s.queue(2)
@@ -23,7 +23,7 @@ func testEndedContext(s *store) {
 		"Create": func() error { _, err := s.Create(ctx, recordNo(3), aMinute); return err },
 		"Update": func() error { _, err := s.Update(ctx, r.Fence(), imagegen.AcceptChange{}); return err },
 		"Claim": func() error {
-			_, _, err := s.Claim(ctx, imagegen.Demand{Most: 10, Lease: aMinute})
+			_, _, err := s.Claim(ctx, imagegen.ClaimRequest{Most: 10, Lease: aMinute})
 			return err
 		},
 		"ClaimAged":      func() error { _, err := s.ClaimAged(ctx, time.Nanosecond, 10, aMinute); return err },

@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Joint tests an [imagegen.JointStore] together with the ledger that it joins.
-func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
+// Joint tests an [imagegen.TxStore] together with the ledger that it joins.
+func Joint(t *testing.T, open func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin)) {
 	t.Run("Joins", func(t *testing.T) {
 		promises.Expect(t, "Joint/Joins")
 		testJoins(t, open)
@@ -47,14 +47,14 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.JointStore, imagegen.
 	}
 }
 
-// joint is a JointStore under test, with its books. alice has ten credits and bob has none.
+// joint is a TxStore under test, with its books. alice has ten credits and bob has none.
 type joint struct {
 	store
-	imagegen.JointStore
+	imagegen.TxStore
 	books imagegen.CreditAdmin
 }
 
-func openJoint(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) *joint {
+func openJoint(t *testing.T, open func(*testing.T) (imagegen.TxStore, imagegen.CreditAdmin)) *joint {
 	s, books := open(t)
 	j := &joint{store{t: t, is: is.New(t), Store: s}, s, books}
 	_, err := books.Grant(t.Context(), imagegen.Grant{User: alice, Credits: 10})
@@ -104,7 +104,7 @@ func (j *joint) unwritten(id imagegen.GenerationID, err error) {
 // metered is a ledger that must be asked: what it wraps is not charged behind its back.
 type metered struct{ imagegen.CreditAdmin }
 
-func testJoins(t *testing.T, open func(*testing.T) (imagegen.JointStore, imagegen.CreditAdmin)) {
+func testJoins(t *testing.T, open func(*testing.T) (imagegen.TxStore, imagegen.CreditAdmin)) {
 	is := is.New(t)
 	s, books := open(t)
 	is.True(s.Joins(books))

@@ -102,7 +102,7 @@ func (j *joint) race(from int, k imagegen.KeyID, other error) int {
 func testCreateUnlimited(j *joint) {
 	j.limited("key_1", imagegen.KeyLimits{Credits: 3})
 	r := recordNo(1, async, askedBy("key_1"))
-	_, err := j.JointStore.Create(j.t.Context(), r, aMinute)
+	_, err := j.TxStore.Create(j.t.Context(), r, aMinute)
 	j.is.True(errors.Is(err, imagegen.ErrChargeRefused))
 	j.unwritten(r.ID, err)
 }

@@ -140,7 +140,7 @@ func testClaimManyDelayed(s *store) {
 func testClaimFewest(s *store) {
 	type users = []imagegen.UserID
 	type slots = map[imagegen.UserID]int
-	claimed := func(want users, d imagegen.Demand) {
+	claimed := func(want users, d imagegen.ClaimRequest) {
 		s.t.Helper()
 		d.Lease = aMinute
 		rs, _, err := s.Claim(s.t.Context(), d)
@@ -156,12 +156,12 @@ func testClaimFewest(s *store) {
 			s.queue(10*n+m, of(u))
 		}
 	}
-	claimed(users{carol, bob, carol, alice, bob, carol}, imagegen.Demand{Most: 6, Held: slots{alice: 2, bob: 1}})
-	claimed(users{alice}, imagegen.Demand{Most: 1}) // who was served last is last
-	claimed(users{bob, carol}, imagegen.Demand{Most: 9, Below: 1, Held: slots{alice: 1}})
-	claimed(nil, imagegen.Demand{Most: 9, Below: 3, Held: slots{alice: 3, bob: 4, carol: 3}})
-	claimed(users{alice, alice}, imagegen.Demand{Most: 9, Below: 3, Held: slots{alice: 1, bob: 4, carol: 3}})
-	claimed(users{bob, carol, bob}, imagegen.Demand{Most: 3, Held: slots{alice: 9}})
+	claimed(users{carol, bob, carol, alice, bob, carol}, imagegen.ClaimRequest{Most: 6, Held: slots{alice: 2, bob: 1}})
+	claimed(users{alice}, imagegen.ClaimRequest{Most: 1}) // who was served last is last
+	claimed(users{bob, carol}, imagegen.ClaimRequest{Most: 9, Below: 1, Held: slots{alice: 1}})
+	claimed(nil, imagegen.ClaimRequest{Most: 9, Below: 3, Held: slots{alice: 3, bob: 4, carol: 3}})
+	claimed(users{alice, alice}, imagegen.ClaimRequest{Most: 9, Below: 3, Held: slots{alice: 1, bob: 4, carol: 3}})
+	claimed(users{bob, carol, bob}, imagegen.ClaimRequest{Most: 3, Held: slots{alice: 9}})
 }
 
 // Many at once are handed out as one by one.
@@ -174,7 +174,7 @@ func testClaimMany(s *store) {
 	claim := func(each int) (users []imagegen.UserID) {
 		held := map[imagegen.UserID]int{alice: 1, bob: 3}
 		for len(users) < 40 {
-			rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: min(each, 40-len(users)), Lease: aMinute,
+			rs, _, err := s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: min(each, 40-len(users)), Lease: aMinute,
 				Held: held})
 			s.is.NoErr(err)
 			s.is.True(len(rs) > 0)
@@ -207,7 +207,7 @@ func testClaimPlaces(s *store) {
 	const slow, fast = "slow", "fast"
 	claimed := func(most int, places map[string]int) (ids []imagegen.GenerationID) {
 		s.t.Helper()
-		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: most, Lease: aMinute, Places: places})
+		rs, _, err := s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: most, Lease: aMinute, Places: places})
 		s.is.NoErr(err)
 		return idsOf(rs)
 	}
@@ -283,7 +283,7 @@ func testClaimRace(s *store) {
 		s.queue(n+1, of([]imagegen.UserID{alice, bob, carol}[n%3]))
 	}
 	s.race(callers, records, func() ([]imagegen.Record, error) {
-		rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 3, Lease: aMinute})
+		rs, _, err := s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: 3, Lease: aMinute})
 		return rs, err
 	})
 }
@@ -292,7 +292,7 @@ func testClaimRace(s *store) {
 func testDelays(s *store) {
 	claim := func(want ...imagegen.GenerationID) time.Duration {
 		s.t.Helper()
-		rs, next, err := s.Claim(s.t.Context(), imagegen.Demand{Most: 10, Lease: aMinute})
+		rs, next, err := s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: 10, Lease: aMinute})
 		s.is.NoErr(err)
 		s.is.Equal(diff(want, idsOf(rs)), "")
 		return next

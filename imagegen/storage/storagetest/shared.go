@@ -98,7 +98,7 @@ func (s sharedStore) Forgettable(ctx context.Context, state imagegen.State, age 
 	return s.next().Forgettable(ctx, state, age, n)
 }
 
-func (s sharedStore) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+func (s sharedStore) Claim(ctx context.Context, d imagegen.ClaimRequest) ([]imagegen.Record, time.Duration, error) {
 	return s.next().Claim(ctx, d)
 }
 

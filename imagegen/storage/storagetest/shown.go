@@ -33,7 +33,7 @@ func testCancelRace(s *store) {
 			claimed []imagegen.Record
 			errs    [2]error
 		)
-		wg.Go(func() { claimed, _, errs[0] = s.Claim(s.t.Context(), imagegen.Demand{Most: 1, Lease: aMinute}) })
+		wg.Go(func() { claimed, _, errs[0] = s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: 1, Lease: aMinute}) })
 		wg.Go(func() { _, errs[1] = s.Update(s.t.Context(), r.Fence(), cancelled(r)) })
 		wg.Wait()
 		s.is.NoErr(errs[0])

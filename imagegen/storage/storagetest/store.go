@@ -190,7 +190,7 @@ func (s *store) queue(n int, change ...func(*imagegen.Record)) imagegen.Record {
 // claim claims up to n records.
 func (s *store) claim(n int) []imagegen.Record {
 	s.t.Helper()
-	rs, _, err := s.Claim(s.t.Context(), imagegen.Demand{Most: n, Lease: aMinute})
+	rs, _, err := s.Claim(s.t.Context(), imagegen.ClaimRequest{Most: n, Lease: aMinute})
 	s.is.NoErr(err)
 	return rs
 }

@@ -289,7 +289,7 @@ func TestMistakesOfProvidersAreNamed(t *testing.T) {
 			"no such file"}},
 		{"broken workflow", " {type: comfyui, workflows: [w.json, broken.json]}", []string{":3:", "workflow 2", "{{"}},
 		{"no workflow", " {type: comfyui}", []string{"workflow is required"}},
-		{"class", "\ntype: http\nkey_env: KEY\nstatuses: {403: forbidden}", []string{":6:", "statuses", "unusable",
+		{"class", "\ntype: http\nkey_env: KEY\nstatuses: {403: forbidden}", []string{":6:", "statuses", "blocked",
 			`"forbidden"`}},
 		{"status", "\ntype: http\nkey_env: KEY\nstatuses: {no: refused}", []string{":6:", "statuses", "whole number",
 			`"no"`}},

@@ -111,7 +111,7 @@ func (c *check) askUpstream(ctx context.Context) {
 func problem(err error) string {
 	words := forPeople(err.Error())
 	for _, class := range []imagegen.Class{imagegen.ClassUnknown, imagegen.ClassInvalid, imagegen.ClassRefused,
-		imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassUnusable} {
+		imagegen.ClassRateLimited, imagegen.ClassUnavailable, imagegen.ClassBlocked} {
 		words = strings.ReplaceAll(words, "provider: "+class.String()+": ", "")
 	}
 	return words

@@ -61,7 +61,7 @@ func (d *daemon) reloaded(ctx context.Context, models []engine.Model) {
 // warnOfStranded names the models of accepted work that this process cannot make: unlike a reload, a start takes any
 // models. The service works without the answer.
 func (d *daemon) warnOfStranded(ctx context.Context) {
-	stranded, err := d.engine.Stranded(ctx)
+	stranded, err := d.engine.Unservable(ctx)
 	if err != nil {
 		d.log.Warn("it could not be determined which models accepted work needs", "error", err)
 	}

@@ -19,7 +19,7 @@ func (s *shared) Backup(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	e, err := storage.OpenTransferEnd(dir, true)
+	e, err := storage.OpenTransferEndpoint(dir, true)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func OpenEnd(ctx context.Context, at config.Data, into bool) (*End, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := storage.OpenTransferEnd(dir, into)
+	e, err := storage.OpenTransferEndpoint(dir, into)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func openSharedEnd(ctx context.Context, at config.Data) (*End, error) {
 	if err := o.Check(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("--images: %w", err), o.Close())
 	}
-	e, err := postgres.OpenTransferEnd(ctx, postgres.Config{URL: at.Database, Connections: at.DatabaseConnections,
+	e, err := postgres.OpenTransferEndpoint(ctx, postgres.Config{URL: at.Database, Connections: at.DatabaseConnections,
 		Images: o.Store})
 	if err != nil {
 		return nil, errors.Join(err, o.Close())

@@ -85,7 +85,7 @@ func CheckImages(ctx context.Context, at config.Data) error {
 	return errors.Join(o.Check(ctx), o.Close())
 }
 
-// Joins implements [imagegen.JointStore]. The engine has shared as its store and as its ledger, and both are the one
+// Joins implements [imagegen.TxStore]. The engine has shared as its store and as its ledger, and both are the one
 // database.
 func (s *shared) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }
 

@@ -17,7 +17,7 @@ import (
 // Store keeps everything that a service keeps. It is its own ledger, so that a record and its charge are one commit.
 // It is safe for concurrent use until Close.
 type Store interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	account.LoginStore
 	account.OperatorKeyStore

@@ -32,7 +32,7 @@ func TestHistoryJudges(t *testing.T) {
 		{"invalid", attempt(0, classed(imagegen.ClassInvalid)), history.Answers{All: 1, Refused: 1}},
 		{"unavailable", attempt(0, classed(imagegen.ClassUnavailable)), history.Answers{All: 1, Failed: 1}},
 		{"rate-limited", attempt(0, classed(imagegen.ClassRateLimited)), history.Answers{All: 1, Failed: 1}},
-		{"unusable", attempt(1, classed(imagegen.ClassUnusable)), history.Answers{All: 1, Failed: 1}},
+		{"blocked", attempt(1, classed(imagegen.ClassBlocked)), history.Answers{All: 1, Failed: 1}},
 		{"nothing", attempt(0, nil), history.Answers{All: 1, Failed: 1}},
 		{"unknown", attempt(0, errors.New("?")), history.Answers{All: 1, Failed: 1}},
 		{"stopped", attempt(0, imagegen.ErrStopping), history.Answers{}},

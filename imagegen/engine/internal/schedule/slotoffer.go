@@ -17,7 +17,7 @@ const maxClaims = 16
 // If no caller competes, the queue may take the slots that are not kept or, once only kept ones
 // are left, those, for users who hold none. If one does, it may take one slot, for a user who
 // holds fewer than that caller, or as many if the queue's turn is older.
-func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok bool) {
+func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.ClaimRequest, ok bool) {
 	d.Most = min(s.free-s.kept, maxClaims)
 	if d.Most <= 0 {
 		d.Most, d.Below = min(s.free, maxClaims), 1
@@ -41,7 +41,7 @@ func (s *Slots) offer(now time.Time, first *callerQueue) (d imagegen.Demand, ok 
 
 // give hands an offer to the queue, which receives it in ForQueue. Nobody else gets what it
 // contains until Claimed. The channel has room for it, so give never blocks.
-func (s *Slots) give(d imagegen.Demand, now time.Time) {
+func (s *Slots) give(d imagegen.ClaimRequest, now time.Time) {
 	d.Held = maps.Clone(s.held)
 	s.free -= d.Most
 	s.lent = d.Most
@@ -53,7 +53,7 @@ func (s *Slots) give(d imagegen.Demand, now time.Time) {
 }
 
 // takeBack ends an offer.
-func (s *Slots) takeBack(d imagegen.Demand) {
+func (s *Slots) takeBack(d imagegen.ClaimRequest) {
 	s.free += d.Most
 	s.lent = 0
 	for _, p := range s.of {
@@ -64,8 +64,8 @@ func (s *Slots) takeBack(d imagegen.Demand) {
 // ForQueue waits until slots can be offered to the queue. Claimed ends the offer and must be
 // called after each; one goroutine does both. An error is that of ctx, and then nothing is
 // lent.
-func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
-	asking := make(chan imagegen.Demand, 1)
+func (s *Slots) ForQueue(ctx context.Context) (imagegen.ClaimRequest, error) {
+	asking := make(chan imagegen.ClaimRequest, 1)
 	s.mu.Lock()
 	s.asking, s.better = asking, nil
 	if s.turn == 0 {
@@ -78,13 +78,13 @@ func (s *Slots) ForQueue(ctx context.Context) (imagegen.Demand, error) {
 		return d, nil
 	case <-ctx.Done():
 		s.stopAsking(asking)
-		return imagegen.Demand{}, ctx.Err()
+		return imagegen.ClaimRequest{}, ctx.Err()
 	}
 }
 
 // stopAsking ends ForQueue when its context does. An offer that was just made is taken
 // back.
-func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
+func (s *Slots) stopAsking(asking <-chan imagegen.ClaimRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
@@ -99,7 +99,8 @@ func (s *Slots) stopAsking(asking <-chan imagegen.Demand) {
 // Claimed gives the slots of an offer to the users whose work was claimed; the rest is
 // free again. better is closed when there is an offer for users or models that this one
 // left out; it is nil if something was claimed.
-func (s *Slots) Claimed(offered imagegen.Demand, records []imagegen.Record) (taken []Slot, better <-chan struct{}) {
+func (s *Slots) Claimed(offered imagegen.ClaimRequest, records []imagegen.Record) (taken []Slot,
+	better <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.takeBack(offered)
@@ -137,7 +138,7 @@ func (s *Slots) callQueue() {
 }
 
 // hasFullModel reports whether there is a model without a place.
-func hasFullModel(d imagegen.Demand) bool {
+func hasFullModel(d imagegen.ClaimRequest) bool {
 	for _, places := range d.Places {
 		if places <= 0 {
 			return true
@@ -147,7 +148,7 @@ func hasFullModel(d imagegen.Demand) bool {
 }
 
 // betters reports whether d includes users or models that former did not.
-func betters(d, former imagegen.Demand) bool {
+func betters(d, former imagegen.ClaimRequest) bool {
 	for model, places := range d.Places {
 		if places > 0 && former.Places[model] <= 0 {
 			return true

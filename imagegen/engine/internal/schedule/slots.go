@@ -29,11 +29,11 @@ type Slots struct {
 	of    map[string]*places
 	turns uint64 // the last turn that was given; the user with the lower one waits longer
 
-	asking  chan imagegen.Demand // nil: the queue does not ask
-	turn    uint64               // of the queue; 0: it takes a new one when it asks next
-	refused imagegen.Demand      // of which the queue could use nothing
-	partial bool                 // refused was not for all users and models
-	better  chan struct{}        // closed once there is a better offer; nil: nobody waits for one
+	asking  chan imagegen.ClaimRequest // nil: the queue does not ask
+	turn    uint64                     // of the queue; 0: it takes a new one when it asks next
+	refused imagegen.ClaimRequest      // of which the queue could use nothing
+	partial bool                       // refused was not for all users and models
+	better  chan struct{}              // closed once there is a better offer; nil: nobody waits for one
 
 	look   *time.Timer // for places that open with time
 	lookAt time.Time

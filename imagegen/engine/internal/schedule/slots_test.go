@@ -43,7 +43,7 @@ func (s oneModel) tryAcquire(u imagegen.UserID) bool {
 func (s oneModel) join(u imagegen.UserID) *waiter { return s.Slots.join(u, "m") }
 func (s oneModel) release(u imagegen.UserID)      { s.Slots.Release(Slot{user: u, model: "m"}, Finding{}) }
 
-func (s oneModel) claimed(d imagegen.Demand, records []imagegen.Record) <-chan struct{} {
+func (s oneModel) claimed(d imagegen.ClaimRequest, records []imagegen.Record) <-chan struct{} {
 	for i := range records {
 		records[i].Model = "m"
 	}
@@ -225,20 +225,21 @@ func TestOffers(t *testing.T) {
 		all, kept     int
 		held, waiting []imagegen.UserID
 		late          []imagegen.UserID // who wait since after the queue asked
-		want          imagegen.Demand
+		want          imagegen.ClaimRequest
 	}{
-		"all that is free": {all: 5, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 4,
+		"all that is free": {all: 5, held: []imagegen.UserID{"a"}, want: imagegen.ClaimRequest{Most: 4,
 			Held: map[imagegen.UserID]int{"a": 1}}},
-		"no more than one claim takes": {all: 50, want: imagegen.Demand{Most: maxClaims}},
-		"all but what is kept":         {all: 5, kept: 2, want: imagegen.Demand{Most: 3}},
-		"what is kept, to who has none": {all: 3, kept: 2, held: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 2,
-			Below: 1, Held: map[imagegen.UserID]int{"a": 1}}},
+		"no more than one claim takes": {all: 50, want: imagegen.ClaimRequest{Most: maxClaims}},
+		"all but what is kept":         {all: 5, kept: 2, want: imagegen.ClaimRequest{Most: 3}},
+		"what is kept, to who has none": {all: 3, kept: 2, held: []imagegen.UserID{"a"},
+			want: imagegen.ClaimRequest{Most: 2, Below: 1, Held: map[imagegen.UserID]int{"a": 1}}},
 		"to who holds fewer than who waits longer": {all: 3, held: []imagegen.UserID{"a", "a", "b"},
-			waiting: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 1, Below: 1,
+			waiting: []imagegen.UserID{"a"}, want: imagegen.ClaimRequest{Most: 1, Below: 1,
 				Held: map[imagegen.UserID]int{"a": 1, "b": 1}}},
 		"to who holds no more than who came later": {all: 3, held: []imagegen.UserID{"a", "a", "b"},
-			late: []imagegen.UserID{"a"}, want: imagegen.Demand{Most: 1, Below: 2, Held: map[imagegen.UserID]int{"a": 1,
-				"b": 1}}},
+			late: []imagegen.UserID{"a"},
+			want: imagegen.ClaimRequest{Most: 1, Below: 2,
+				Held: map[imagegen.UserID]int{"a": 1, "b": 1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -251,7 +252,7 @@ func TestOffers(t *testing.T) {
 				for _, u := range test.waiting {
 					s.join(u)
 				}
-				got := make(chan imagegen.Demand, 1)
+				got := make(chan imagegen.ClaimRequest, 1)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				go func() {

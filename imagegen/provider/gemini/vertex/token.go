@@ -52,13 +52,13 @@ func (t *tokens) get(ctx context.Context) (imagegen.Secret, error) {
 	}
 }
 
-// unfetched is of ClassUnusable if Google refused the account, and of ClassUnavailable if the token could not be
+// unfetched is of ClassBlocked if Google refused the account, and of ClassUnavailable if the token could not be
 // fetched for another reason. Nothing was asked of the models in either case.
 func unfetched(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if ok && refused.Response != nil && refused.Response.StatusCode/100 == 4 &&
 		refused.Response.StatusCode != http.StatusTooManyRequests {
-		return &imagegen.ProviderError{Class: imagegen.ClassUnusable, Message: "Google refused the service account",
+		return &imagegen.ProviderError{Class: imagegen.ClassBlocked, Message: "Google refused the service account",
 			Err: errors.New(refused.Error())}
 	}
 	return &imagegen.ProviderError{Class: imagegen.ClassUnavailable,

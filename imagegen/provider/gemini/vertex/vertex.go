@@ -58,7 +58,7 @@ type Config struct {
 var name = regexp.MustCompile(`^[a-z0-9][a-z0-9:.-]*$`)
 
 // New returns an error that says what is wrong with c, and reveals nothing of the key. It makes no request: the first
-// call of the provider fetches the first token. If none can be fetched, the call fails with imagegen.ClassUnusable if
+// call of the provider fetches the first token. If none can be fetched, the call fails with imagegen.ClassBlocked if
 // Google refuses the account, otherwise with imagegen.ClassUnavailable.
 func New(c Config) (*gemini.Provider, error) {
 	account, err := google.JWTConfigFromJSON([]byte(c.ServiceAccount.Reveal()), scope)

@@ -211,7 +211,7 @@ func TestWithoutAToken(t *testing.T) {
 	c := start(t)
 	c.refuse.Store(true)
 	_, err := ask(t, serve(t, c), 2)
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassBlocked)
 	is.True(strings.Contains(err.Error(), "Google refused the service account") &&
 		strings.Contains(err.Error(), "invalid_grant"))
 	is.Equal(len(c.gemini.Requests()), 0)
@@ -231,7 +231,7 @@ func TestTokenThatIsRefused(t *testing.T) {
 	is.NoErr(p.Probe(t.Context()))
 	c.tokens.Add(1) // it is not the one that was given
 	_, err := ask(t, p, 1)
-	is.Equal(providertest.Error(t, err).Class, imagegen.ClassUnusable)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassBlocked)
 	is.True(!strings.Contains(err.Error(), "ya29.token-1"))
 }
 

@@ -34,7 +34,7 @@ type Failure struct {
 }
 
 // Error returns what the status alone says, for adapters that do not know better. 429 is of
-// ClassRateLimited. 401, 402 and 403 are of ClassUnusable, since they need an operator, and so
+// ClassRateLimited. 401, 402 and 403 are of ClassBlocked, since they need an operator, and so
 // do 404, 405 and 410: the path is configured, and no request chooses it. 400, 409, 413, 415 and
 // 422 are of ClassInvalid. Everything else is of ClassUnknown, including 5xx: a proxy in front
 // of the upstream may have answered after work was done. The error wraps a [*StatusError].
@@ -44,11 +44,11 @@ func (f Failure) Error() *imagegen.ProviderError {
 	case http.StatusTooManyRequests:
 		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header)
 	case http.StatusUnauthorized, http.StatusForbidden:
-		e.Class, e.Message = imagegen.ClassUnusable, "the upstream refused the API key"
+		e.Class, e.Message = imagegen.ClassBlocked, "the upstream refused the API key"
 	case http.StatusPaymentRequired:
-		e.Class, e.Message = imagegen.ClassUnusable, "the upstream asks for payment"
+		e.Class, e.Message = imagegen.ClassBlocked, "the upstream asks for payment"
 	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
-		e.Class, e.Message = imagegen.ClassUnusable,
+		e.Class, e.Message = imagegen.ClassBlocked,
 			"the upstream does not know the model or the address; was the model retired?"
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity:
@@ -61,11 +61,11 @@ func (f Failure) Error() *imagegen.ProviderError {
 }
 
 // Unsettled corrects the error of a request about work that the upstream has accepted before. The work may have been
-// done although this request failed. So ClassUnusable, which promises that nothing was made, becomes ClassUnknown;
+// done although this request failed. So ClassBlocked, which promises that nothing was made, becomes ClassUnknown;
 // any other error is returned as it is.
 func Unsettled(err error) error {
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
-	if !ok || e.Class != imagegen.ClassUnusable {
+	if !ok || e.Class != imagegen.ClassBlocked {
 		return err
 	}
 	unsettled := *e

@@ -156,7 +156,7 @@ func retryRisk(err error) int {
 		return 1
 	case imagegen.ClassRateLimited:
 		return 2
-	case imagegen.ClassUnusable:
+	case imagegen.ClassBlocked:
 		return 3
 	case imagegen.ClassInvalid:
 		return 4

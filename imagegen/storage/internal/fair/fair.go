@@ -18,7 +18,7 @@ type Candidate[Ticket any] struct {
 // Share gives out up to d.Most tickets. Each goes to the user who then holds the fewest slots, among equals to the one
 // whose turn is first: users come in the order of their turns, and a user who was served joins them again at the end.
 // give takes the ticket, the first of its model, out of the user's Due.
-func Share[Ticket any](d imagegen.Demand, users []*Candidate[Ticket], order func(a, b Ticket) int,
+func Share[Ticket any](d imagegen.ClaimRequest, users []*Candidate[Ticket], order func(a, b Ticket) int,
 	give func(c *Candidate[Ticket], model string, t Ticket)) {
 	d.Places = maps.Clone(d.Places) // the caller's stays as it is; this one counts down
 	for given := 0; given < d.Most && len(users) > 0; {
@@ -51,7 +51,7 @@ func fewest[Ticket any](users []*Candidate[Ticket]) (first int) {
 }
 
 // first finds a user's first work among the models that have a place left.
-func (c *Candidate[Ticket]) first(d imagegen.Demand, order func(a, b Ticket) int) (model string, first Ticket,
+func (c *Candidate[Ticket]) first(d imagegen.ClaimRequest, order func(a, b Ticket) int) (model string, first Ticket,
 	ok bool) {
 	for m, due := range c.Due {
 		if len(due) > 0 && HasPlace(d, m) && (!ok || order(due[0], first) < 0) {
@@ -62,7 +62,9 @@ func (c *Candidate[Ticket]) first(d imagegen.Demand, order func(a, b Ticket) int
 }
 
 // HasPlace reports whether a claim has a place left for a model.
-func HasPlace(d imagegen.Demand, model string) bool { return d.Places == nil || d.Places[model] > 0 }
+func HasPlace(d imagegen.ClaimRequest, model string) bool {
+	return d.Places == nil || d.Places[model] > 0
+}
 
 // Allows reports whether a claim is for users who hold this many slots.
-func Allows(d imagegen.Demand, held int) bool { return d.Below == 0 || held < d.Below }
+func Allows(d imagegen.ClaimRequest, held int) bool { return d.Below == 0 || held < d.Below }

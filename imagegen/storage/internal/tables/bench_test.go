@@ -78,7 +78,7 @@ func BenchmarkClaim(b *testing.B) {
 				held[imagegen.UserID(fmt.Sprint("user", n))] = 1
 			}
 			for b.Loop() {
-				rs, _, err := d.Claim(b.Context(), imagegen.Demand{Most: 1, Lease: time.Minute, Held: held})
+				rs, _, err := d.Claim(b.Context(), imagegen.ClaimRequest{Most: 1, Lease: time.Minute, Held: held})
 				if err != nil || len(rs) != 1 {
 					b.Fatal(len(rs), err)
 				}

@@ -42,7 +42,7 @@ func full() row {
 				Published: 1, Failure: &imagegen.Failure{Class: imagegen.ClassRefused, Detail: "policy"},
 				CompletedAt: at, Balance: &imagegen.Balance{Credits: 9, AccountType: "PRO",
 					NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
-				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true, Stopped: true,
+				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true, PartlyCancelled: true,
 				Costs: []imagegen.AttemptCost{{Attempt: 1, Provider: "openai", Images: 2, Usage: imagegen.UpstreamUsage{
 					TextInput: 1, ImageInput: 2, TextOutput: 3, ImageOutput: 4, Units: 5, Time: 6}, Cost: 7,
 					Reason: imagegen.CostReported}},
@@ -99,7 +99,7 @@ func TestFormerRows(t *testing.T) {
 	})
 	t.Run("generation-1", func(t *testing.T) {
 		first := full()
-		first.Stopped, first.Costs = false, nil
+		first.PartlyCancelled, first.Costs = false, nil
 		first.References[0].Orientation, first.References[0].CopyOf, first.Images[0].Provenance = 0, "", ""
 		reads(t, first, codeRow)
 	})

@@ -21,7 +21,7 @@ func codeRow(c *kv.Coder, r *row) {
 	kv.Moment(c, &r.Due)
 	kv.Number(c, &r.Nth)
 	if c.Since(2) {
-		kv.Flag(c, &r.Stopped)
+		kv.Flag(c, &r.PartlyCancelled)
 	}
 	if c.Since(3) {
 		kv.List(c, &r.Costs, codeCost)

@@ -127,11 +127,11 @@ func (a accounts) Reserved(u imagegen.UserID, key string) (imagegen.Record, erro
 	return r.Record, err
 }
 
-// Joins implements [imagegen.JointStore]. A database that offers these books as its own ledger has to answer for
+// Joins implements [imagegen.TxStore]. A database that offers these books as its own ledger has to answer for
 // itself. No wrapper around the ledger joins, since it may have rules of its own.
 func (t *Tables) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(t.books) }
 
-// CreateCharged implements [imagegen.JointStore]. If the record exists as an intent, that is charged and accepted;
+// CreateCharged implements [imagegen.TxStore]. If the record exists as an intent, that is charged and accepted;
 // imagegen.ErrStale: recovery has taken it over. A record that is further is returned as it is. All refusals
 // come before the first write, so they disturb no neighbour in the same commit.
 func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
@@ -161,7 +161,7 @@ func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease tim
 	})
 }
 
-// FinishSettled implements [imagegen.JointStore]. A record that has ended is returned as it is.
+// FinishSettled implements [imagegen.TxStore]. A record that has ended is returned as it is.
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence,
 	o imagegen.OutcomeChange) (imagegen.Record, error) {
 	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {

@@ -110,7 +110,7 @@ func (d *db) all(t *testing.T) {
 	for n := 8; n <= 10; n++ {
 		d.accept(t, n, true)
 	}
-	rs, _, err := d.Claim(t.Context(), imagegen.Demand{Most: 1, Lease: time.Hour})
+	rs, _, err := d.Claim(t.Context(), imagegen.ClaimRequest{Most: 1, Lease: time.Hour})
 	is.NoErr(err)
 	d.update(t, rs[0], imagegen.ReleaseChange{Delay: time.Hour})
 }

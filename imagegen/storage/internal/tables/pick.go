@@ -12,7 +12,7 @@ import (
 
 // claimTickets removes and returns the tickets of a claim, see fair.Share. The cost depends on the claim and on the
 // number of models, not on the length of the queue.
-func (w *waiting) claimTickets(d imagegen.Demand) (taken []ticket) {
+func (w *waiting) claimTickets(d imagegen.ClaimRequest) (taken []ticket) {
 	fair.Share(d, w.candidates(d), byTurn, func(_ *fair.Candidate[ticket], _ string, t ticket) {
 		w.dequeue(t.ID)
 		taken = append(taken, t)
@@ -39,7 +39,7 @@ func (w *waiting) takeAged(n int, age time.Duration, at clock.Reading) (taken []
 // candidates returns the users who may get something from a claim, by turn. Of each model with places it takes users
 // from the front of the ring, until it has passed d.Most users who hold no slot: they come before everybody
 // behind them, whatever those hold, and a claim has nothing left after d.Most of them.
-func (w *waiting) candidates(d imagegen.Demand) (users []*fair.Candidate[ticket]) {
+func (w *waiting) candidates(d imagegen.ClaimRequest) (users []*fair.Candidate[ticket]) {
 	var queues []*queue
 	for model, ring := range w.rings {
 		if !fair.HasPlace(d, model) {

@@ -16,7 +16,7 @@ import (
 
 // Claim implements [imagegen.Store]. It takes tickets out of the queue before its transaction, so that of two
 // calls at once neither can take the same record, and puts them back if the transaction fails.
-func (t *Tables) Claim(ctx context.Context, d imagegen.Demand) ([]imagegen.Record, time.Duration, error) {
+func (t *Tables) Claim(ctx context.Context, d imagegen.ClaimRequest) ([]imagegen.Record, time.Duration, error) {
 	at := t.books.Read()
 	taken, next := t.work.claim(d, at)
 	claimed, err := t.claim(ctx, taken, at, d.Lease)

@@ -31,7 +31,7 @@ func TestUnfitChargeHoldsUpNobody(t *testing.T) {
 				plant(tx, "ledger.charges", kv.Key(string(recordNo(0, true).ID)))
 				return nil
 			}))
-			claimed, _, err := d.Claim(t.Context(), imagegen.Demand{Most: 2, Lease: time.Minute})
+			claimed, _, err := d.Claim(t.Context(), imagegen.ClaimRequest{Most: 2, Lease: time.Minute})
 			is.NoErr(err)
 			is.Equal(len(claimed), 1)
 			is.Equal(claimed[0].ID, recordNo(1, true).ID)

@@ -66,7 +66,7 @@ func TestWritesThatDoNotFitTheirCharge(t *testing.T) {
 			is := is.New(t)
 			d := open(t, kvtest.New())
 			d.accept(t, 1, true)
-			rs, _, err := d.Claim(t.Context(), imagegen.Demand{Most: 1})
+			rs, _, err := d.Claim(t.Context(), imagegen.ClaimRequest{Most: 1})
 			is.NoErr(err)
 			is.NoErr(d.kv.Update(t.Context(), func(tx kv.Tx) error {
 				test.harm(t, d, tx, rs[0])

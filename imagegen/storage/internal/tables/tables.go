@@ -23,7 +23,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Tables implements [imagegen.JointStore] over a key-value database and the ledger in it.
+// Tables implements [imagegen.TxStore] over a key-value database and the ledger in it.
 //
 // A database belongs to one Tables at a time: the queue and the leases are kept in memory.
 type Tables struct {
@@ -39,7 +39,7 @@ type Tables struct {
 	users cache[imagegen.UserID, imagegen.User]
 }
 
-var _ imagegen.JointStore = (*Tables)(nil)
+var _ imagegen.TxStore = (*Tables)(nil)
 
 // New returns the tables of a database. Unless it is empty, call Load next, once. The time is that of
 // the books.

@@ -84,7 +84,7 @@ func (w *work) moved(from, to row, now, until time.Time) {
 
 // claim removes from the queue what is to be claimed, so that nobody else gets it. next is the time until
 // another record becomes due; 0: none is known.
-func (w *work) claim(d imagegen.Demand, at clock.Reading) (taken []ticket, next time.Duration) {
+func (w *work) claim(d imagegen.ClaimRequest, at clock.Reading) (taken []ticket, next time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	next = w.waiting.admit(at.Steady)

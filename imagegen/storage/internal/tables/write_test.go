@@ -37,7 +37,7 @@ func TestWritesMayRunAgain(t *testing.T) {
 		storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, twice{kvtest.New()}) })
 	})
 	t.Run("joint", func(t *testing.T) {
-		storagetest.Joint(t, func(t *testing.T) (imagegen.JointStore, imagegen.CreditAdmin) {
+		storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 			d := open(t, twice{kvtest.New()})
 			return d, d.Ledger
 		})

@@ -29,5 +29,5 @@ func Open(c postgres.Config, files *memory.DB) (*Storage, error) {
 	return &Storage{db, files, files}, nil
 }
 
-// Joins implements [imagegen.JointStore]: the database joins with itself, also under this name.
+// Joins implements [imagegen.TxStore]: the database joins with itself, also under this name.
 func (s *Storage) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(s) || s.DB.Joins(l) }

@@ -150,7 +150,7 @@ func TestCopyBrokenOff(t *testing.T) {
 		}
 		is.True(errors.Is(err, errKilled))
 		is.True(errors.Is(move(t, into, directory(t.TempDir())), transfer.ErrMoved))
-		e, err := storage.OpenTransferEnd(string(into), false)
+		e, err := storage.OpenTransferEndpoint(string(into), false)
 		is.NoErr(err)
 		is.True(errors.Is(e.Backup(t.Context(), io.Discard), transfer.ErrMoved))
 		is.NoErr(e.Close())

@@ -27,7 +27,7 @@ type place interface {
 
 // house is a storage in use.
 type house interface {
-	imagegen.JointStore
+	imagegen.TxStore
 	imagegen.CreditAdmin
 	account.LoginStore
 	account.OperatorKeyStore
@@ -42,7 +42,7 @@ type directory string
 
 func (d directory) end(t *testing.T, into bool) (transfer.End, func()) {
 	is := is.New(t)
-	e, err := storage.OpenTransferEnd(string(d), into)
+	e, err := storage.OpenTransferEndpoint(string(d), into)
 	is.NoErr(err)
 	return transfer.End{Name: string(d), Database: e, Images: e.Images(), Spool: e.Spool()}, func() {
 		is.NoErr(e.Close())
@@ -74,7 +74,7 @@ func (c cluster) store(t *testing.T) *s3.Store {
 
 func (c cluster) end(t *testing.T, _ bool) (transfer.End, func()) {
 	is, objects := is.New(t), c.store(t)
-	e, err := postgres.OpenTransferEnd(t.Context(), postgres.Config{URL: c.url, Images: objects})
+	e, err := postgres.OpenTransferEndpoint(t.Context(), postgres.Config{URL: c.url, Images: objects})
 	is.NoErr(err)
 	return transfer.End{Name: "the cluster", Database: e, Images: objects, Spool: objects}, func() {
 		is.NoErr(errors.Join(e.Close(), objects.Close()))

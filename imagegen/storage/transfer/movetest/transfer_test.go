@@ -100,7 +100,7 @@ func TestOpenNodeIsFenced(t *testing.T) {
 	begin(t, there, directory(t.TempDir()))
 	_, err = node.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
-	_, _, err = node.Claim(ctx, imagegen.Demand{Most: 1, Lease: time.Minute})
+	_, _, err = node.Claim(ctx, imagegen.ClaimRequest{Most: 1, Lease: time.Minute})
 	is.True(errors.Is(err, imagegen.ErrNotApplied))
 	is.True(errors.Is(node.CreateUser(ctx, imagegen.User{ID: "dave", Name: "dave"}), imagegen.ErrNotApplied))
 	_, err = node.Balance(ctx, "alice")
@@ -425,7 +425,7 @@ func goesOn(t *testing.T, p place) {
 	recovered, err := db.Recover(t.Context(), 100, time.Minute)
 	is.NoErr(err)
 	is.Equal(len(recovered), 6) // what is being erased included
-	claimed, _, err := db.Claim(t.Context(), imagegen.Demand{Most: 100, Lease: time.Minute})
+	claimed, _, err := db.Claim(t.Context(), imagegen.ClaimRequest{Most: 100, Lease: time.Minute})
 	is.NoErr(err)
 	is.Equal(len(claimed), 4)
 	generate(t, db, 99)
