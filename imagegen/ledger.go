@@ -52,6 +52,10 @@ type Charge struct {
 	Tier  Tier
 	N     int
 	Key   KeyID // the API key of the request; "": none, in process or from the console
+
+	// Member is the user for whom User pays, see User.Sponsor; "": the user pays for itself. It is for bills and usage,
+	// and for the limits of the member.
+	Member UserID
 }
 
 // Same reports whether o repeats c: it has the same ID, user and amount. If only the ID is the
@@ -157,6 +161,9 @@ type CreditAdmin interface {
 	// KeyUse returns what currently counts against the limits of a user's API key; zero for a
 	// key that was never used.
 	KeyUse(ctx context.Context, u UserID, k KeyID) (KeyUse, error)
+
+	// MemberUse is KeyUse for a member for whom a payer pays, over all keys.
+	MemberUse(ctx context.Context, payer, member UserID) (KeyUse, error)
 }
 
 // DefaultPriority is the priority of a grant whose Priority is 0.
@@ -246,6 +253,7 @@ type Entry struct {
 	Used      Credits  // settle: what was spent for good
 	Model     string   // charge, settle: that of the Charge
 	Key       KeyID    // charge, settle: that of the Charge
+	Member    UserID   // charge, settle: that of the Charge
 	Images    int      // charge: how many were asked for; settle: how many were paid for
 	Balance   Credits  // after this entry
 	Cancelled bool     // settle: the owner cancelled the generation

@@ -18,7 +18,8 @@ type Record struct {
 type Intent struct {
 	ID             GenerationID
 	User           UserID
-	KeyID          KeyID // the API key of the request; "": none, in process or from the console
+	Payer          UserID // who pays for the user, see User.Sponsor; "": the user
+	KeyID          KeyID  // the API key of the request; "": none, in process or from the console
 	Model          string
 	Prompt         string
 	N              int
@@ -146,8 +147,12 @@ func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
 // Charge returns the charge for all images that were asked for.
 func (r Record) Charge() Charge {
-	return Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier,
+	c := Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier,
 		N: r.N, Key: r.KeyID}
+	if r.Payer != "" {
+		c.User, c.Member = r.Payer, r.User
+	}
+	return c
 }
 
 // Used returns what the published images cost; 0 if an operator has refunded them.

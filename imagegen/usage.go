@@ -14,6 +14,8 @@ type Usage struct {
 	Day   time.Time // midnight, in UTC, of the day of the charges; zero: all days
 	Model string    // "": all models
 	Key   KeyID     // "": all keys; if grouped by key: charges without a key, made in process or in the console
+	// Member is for whom the user paid. "": all members, and the user; if grouped by member: the user.
+	Member UserID
 	UsageSums
 }
 
@@ -46,10 +48,14 @@ const (
 	UsageByDay   UsageGroup = "day"
 	UsageByModel UsageGroup = "model"
 	UsageByKey   UsageGroup = "key"
+	// UsageByMember is by those for whom the user paid, see User.Sponsor. It cannot be combined with UsageByKey.
+	UsageByMember UsageGroup = "member"
 )
 
 // UsageGroups lists every UsageGroup.
-func UsageGroups() []UsageGroup { return []UsageGroup{UsageByDay, UsageByModel, UsageByKey} }
+func UsageGroups() []UsageGroup {
+	return []UsageGroup{UsageByDay, UsageByModel, UsageByKey, UsageByMember}
+}
 
 // Limits on one answer about usage.
 const (
@@ -64,12 +70,13 @@ type UsageQuery struct {
 	// the first and the last day, both included, in UTC. To zero: today; From zero: 29 days before To
 	From, To time.Time
 	By       []UsageGroup // the properties to group by; empty: one row for everything
+	Member   UserID       // only what the user paid for this member; "": everything
 }
 
 // UsageReport is the answer to a UsageQuery. It contains the query with From and To filled in.
 type UsageReport struct {
 	UsageQuery
-	Rows []Usage // in the order of day, model and key
+	Rows []Usage // in the order of day, model, key and member
 }
 
 // WithDefaults returns q with From and To filled in, as midnights in UTC. ErrInvalidRequest: the
@@ -102,6 +109,9 @@ func (q UsageQuery) withDefaults(now time.Time, groups []UsageGroup) (UsageQuery
 			return q, Invalid("usage can be grouped by %v; got %.40q", groups, by)
 		}
 	}
+	if slices.Contains(q.By, UsageByKey) && (q.Member != "" || slices.Contains(q.By, UsageByMember)) {
+		return q, Invalid("usage can be grouped by key or by member, and that of a member not by key")
+	}
 	return q, nil
 }
 
@@ -110,11 +120,12 @@ func UsageDay(at time.Time) time.Time {
 	return time.Unix(max(0, at.UTC().Truncate(24*time.Hour).Unix()), 0).UTC()
 }
 
-// Sum groups rows by q.By, and orders them by day, model and key. It does not look at From and
-// To. ErrInvalidRequest: there would be more than MaxUsageRows.
+// Sum groups rows by q.By, and orders them by day, model, key and member. It does not look at From and To. A charge for
+// a member comes twice: in a row of its key, and in one of the member, which has no key. ErrInvalidRequest: there would
+// be more than MaxUsageRows.
 func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 	groups := make(map[Usage]UsageSums) // by the properties that are grouped by
-	for r := range rows {
+	for r := range q.counted(rows) {
 		sums := r.UsageSums
 		r.UsageSums = UsageSums{}
 		if !slices.Contains(q.By, UsageByDay) {
@@ -133,12 +144,48 @@ func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 	}
 	all := make([]Usage, 0, len(groups))
 	for r, sums := range groups {
-		r.UsageSums = sums
-		all = append(all, r)
+		if r.UsageSums = sums; sums != (UsageSums{}) {
+			all = append(all, r)
+		}
 	}
 	slices.SortFunc(all, func(a, b Usage) int {
 		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.Key),
-			string(b.Key)))
+			string(b.Key)), strings.Compare(string(a.Member), string(b.Member)))
 	})
 	return all, nil
+}
+
+// counted leaves of rows those that q sums up, so that each charge counts once. By member, what members used is taken
+// from the rows of the keys: the user's own use is left there.
+func (q UsageQuery) counted(rows iter.Seq[Usage]) iter.Seq[Usage] {
+	byMember := slices.Contains(q.By, UsageByMember)
+	return func(yield func(Usage) bool) {
+		for r := range rows {
+			switch {
+			case q.Member != "":
+				if r.Member != q.Member {
+					continue
+				}
+			case r.Member != "" && !byMember:
+				continue
+			case r.Member != "":
+				own := Usage{Day: r.Day, Model: r.Model, UsageSums: UsageSums{}.minus(r.UsageSums)}
+				if !yield(own) {
+					return
+				}
+			}
+			if !byMember {
+				r.Member = ""
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// minus returns the difference of s and o, field by field.
+func (s UsageSums) minus(o UsageSums) UsageSums {
+	return s.Plus(UsageSums{Charged: -o.Charged, Refunded: -o.Refunded, Spent: -o.Spent, Images: -o.Images,
+		Generations: -o.Generations, Failed: -o.Failed, Cancelled: -o.Cancelled})
 }

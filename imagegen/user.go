@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -34,6 +35,10 @@ type AccountStore interface {
 	SuspendUser(ctx context.Context, id UserID, at time.Time) error
 	// ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 	ResumeUser(ctx context.Context, id UserID) error
+	// SetSponsor has a sponsor pay, within limits, for everything that is created for the user from now on; with
+	// sponsor "" the user pays again. ErrNotFound: one of the two does not exist. ErrInvalidRequest: the limits do not
+	// pass Check; or the two are the same, the sponsor has a sponsor, or the user has members.
+	SetSponsor(ctx context.Context, id, sponsor UserID, limits KeyLimits) error
 
 	// CreateKey adds a key. ErrExists: another key has its identifier or its hash.
 	// ErrInvalidRequest: the user is not Valid, or the limits do not pass Check.
@@ -66,7 +71,15 @@ type User struct {
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: not disabled
 	SuspendedAt time.Time // zero: not suspended
+
+	// Sponsor pays for everything that the user, who is its member then, asks for; "": the user pays. A sponsor has no
+	// sponsor, and a member has no credits.
+	Sponsor UserID
+	Limits  KeyLimits // of a member; of what a sponsor paid
 }
+
+// Payer returns who pays for the user's generations: its sponsor, or itself.
+func (u User) Payer() UserID { return cmp.Or(u.Sponsor, u.ID) }
 
 // CheckNotSuspended returns ErrChargeRefused if the user is suspended, so that nothing new
 // can be charged; else nil.
@@ -77,12 +90,43 @@ func (u User) CheckNotSuspended() error {
 	return ChargeRefused("this account is suspended, and nothing was charged; ask the operator of this service")
 }
 
+// CheckPays returns ErrChargeRefused unless sponsor can pay for its member u now.
+func (u User) CheckPays(sponsor User) error {
+	if !sponsor.DisabledAt.IsZero() || !sponsor.SuspendedAt.IsZero() {
+		return ChargeRefused("the account that pays for this one is suspended, and nothing was charged; ask its owner")
+	}
+	return nil
+}
+
+// CheckLimits is that of a [Key], for a member. used counts against its limits already.
+func (u User) CheckLimits(used KeyUse, cost Credits) error {
+	return u.Limits.check("your account", used, cost)
+}
+
+// Left returns what a member can spend of the balance of its sponsor, if used counts against its limits already. It
+// does not say what expires next: that is the sponsor's.
+func (u User) Left(of Balance, used KeyUse) Balance {
+	b := Balance{Credits: of.Credits, AccountType: of.AccountType}
+	for _, c := range u.Limits.credits(used) {
+		if c.limit > 0 {
+			b.Credits = min(b.Credits, max(0, c.limit-c.used))
+		}
+	}
+	return b
+}
+
 // UserQuery selects users in the order of their names. The zero value selects the first
 // DefaultPageSize.
 type UserQuery struct {
 	Limit    int    // 1 to MaxPageSize; 0: DefaultPageSize
 	After    string // only names after this one; "": from the first
 	Contains string // only names that contain this, ignoring case; "": all
+	Sponsor  UserID // only members of this sponsor; "": all
+}
+
+// Selects reports whether q selects a user, wherever the page begins.
+func (q UserQuery) Selects(u User) bool {
+	return q.Matches(u.Name) && (q.Sponsor == "" || q.Sponsor == u.Sponsor)
 }
 
 // Matches reports whether a name contains q.Contains.
@@ -122,13 +166,13 @@ func (k Key) CheckUsable(u User, at time.Time) error {
 	return nil
 }
 
-// KeyLimits bound what one API key can be used for; 0 means no limit. Credits count charges
+// KeyLimits bound what one API key, or one member, can be used for; 0 means no limit. Credits count charges
 // minus refunds. A refund counts on the day of its charge. Days and months are in UTC.
 type KeyLimits struct {
 	Credits    Credits // in all
 	Daily      Credits // on one day
 	Monthly    Credits // in one calendar month
-	Concurrent int     // generations of the key that have not ended
+	Concurrent int     // generations of the key, or of the member, that have not ended
 }
 
 // MaxKeyConcurrent is the maximum of KeyLimits.Concurrent.
@@ -152,7 +196,7 @@ func (l KeyLimits) Check() error {
 	return nil
 }
 
-// KeyUse is what currently counts against the limits of a key.
+// KeyUse is what currently counts against the limits of a key or of a member.
 type KeyUse struct {
 	Credits    Credits // in all
 	Daily      Credits // today
@@ -167,23 +211,36 @@ const busyKey = 2 * time.Second
 // counts already. ErrRateLimited: the key has as many generations at once as it may have.
 // ErrInsufficientCredits: the charge exceeds a limit of credits, which the message names.
 func (k Key) CheckLimits(used KeyUse, cost Credits) error {
-	if k.Limits.Concurrent > 0 && used.Concurrent >= k.Limits.Concurrent {
+	return k.Limits.check(k.label(), used, cost)
+}
+
+// check is CheckLimits for the key or the member of a name.
+func (l KeyLimits) check(name string, used KeyUse, cost Credits) error {
+	if l.Concurrent > 0 && used.Concurrent >= l.Concurrent {
 		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
-			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", k.label(),
-				k.Limits.Concurrent, used.Concurrent)}
+			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", name,
+				l.Concurrent, used.Concurrent)}
 	}
-	for _, c := range []struct {
-		limit, used Credits
-		when        string
-	}{{k.Limits.Credits, used.Credits, "in all"}, {k.Limits.Daily, used.Daily, "a day (UTC)"},
-		{k.Limits.Monthly, used.Monthly, "a month (UTC)"}} {
+	for _, c := range l.credits(used) {
 		if c.limit > 0 && cost > c.limit-c.used {
 			return &Error{Code: CodeInsufficientCredits,
 				Message: fmt.Sprintf("%s is limited to %d credits %s; it has used %d, and this request costs %d",
-					k.label(), c.limit, c.when, c.used, cost)}
+					name, c.limit, c.when, c.used, cost)}
 		}
 	}
 	return nil
+}
+
+// creditLimit is a limit of credits with what counts against it.
+type creditLimit struct {
+	limit, used Credits
+	when        string
+}
+
+// credits lists the limits of credits.
+func (l KeyLimits) credits(used KeyUse) [3]creditLimit {
+	return [3]creditLimit{{l.Credits, used.Credits, "in all"}, {l.Daily, used.Daily, "a day (UTC)"},
+		{l.Monthly, used.Monthly, "a month (UTC)"}}
 }
 
 // label names the key in messages to its holder.

@@ -55,6 +55,21 @@ func (a *Accounts) User(ctx context.Context, id imagegen.UserID) (imagegen.User,
 	return u, imagegen.ToUserError(err)
 }
 
+// Account returns a user as it is charged and priced. One that the store does not know is an embedder's own, with the
+// DefaultAccountType. A member whose account type is the DefaultAccountType has that of its sponsor.
+func (a *Accounts) Account(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	u, err := a.store.User(ctx, id)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return imagegen.User{ID: id, AccountType: imagegen.DefaultAccountType}, nil
+	}
+	if err == nil && u.Sponsor != "" && u.AccountType == imagegen.DefaultAccountType {
+		var sponsor imagegen.User
+		sponsor, err = a.store.User(ctx, u.Sponsor)
+		u.AccountType = sponsor.AccountType
+	}
+	return u, imagegen.ToUserError(err)
+}
+
 // UserByName returns a user by its name. ErrNotFound.
 func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, error) {
 	u, err := a.store.UserByName(ctx, name)
@@ -100,7 +115,7 @@ func (a *Accounts) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen
 func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
 	for _, u := range all {
 		switch {
-		case u.Name <= q.After || !q.Matches(u.Name):
+		case u.Name <= q.After || !q.Selects(u):
 		case len(p.Users) == q.Limit:
 			p.Next = p.Users[q.Limit-1].Name
 			return p
@@ -137,6 +152,15 @@ func (a *Accounts) SuspendUser(ctx context.Context, id imagegen.UserID) error {
 // ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 func (a *Accounts) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return imagegen.ToUserError(a.store.ResumeUser(ctx, id))
+}
+
+// SetSponsor has a sponsor pay, within limits, for everything that a user asks for from now on: the user is its member.
+// With sponsor "" the user pays again. What is under way stays as it is. Generations, images and keys stay the user's.
+// ErrNotFound: one of the two does not exist. ErrInvalidRequest: a limit is out of range, the two are the same, the
+// sponsor has a sponsor, or the user has members. A user with credits of its own cannot get a sponsor: see
+// engine.Engine.SetSponsor, which looks at them.
+func (a *Accounts) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	return imagegen.ToUserError(a.store.SetSponsor(ctx, id, sponsor, l))
 }
 
 var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)

@@ -129,12 +129,8 @@ func (a *Accounts) usable(ctx context.Context, hash [32]byte) (k imagegen.Key, u
 	if err != nil {
 		return imagegen.Key{}, u, imagegen.ToUserError(err)
 	}
-	u, err = a.store.User(ctx, k.User)
-	if errors.Is(err, imagegen.ErrNotFound) { // an embedder's own
-		u, err = imagegen.User{ID: k.User, AccountType: imagegen.DefaultAccountType}, nil
-	}
-	if err != nil {
-		return imagegen.Key{}, imagegen.User{}, imagegen.ToUserError(err)
+	if u, err = a.Account(ctx, k.User); err != nil {
+		return imagegen.Key{}, imagegen.User{}, err
 	}
 	return k, u, k.CheckUsable(u, a.now())
 }

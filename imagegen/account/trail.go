@@ -17,6 +17,7 @@ type Act string
 const (
 	ActUserCreate   Act = "user.create"        // *
 	ActUserSet      Act = "user.set"           // * its account type
+	ActUserSponsor  Act = "user.sponsor"       // * who pays for it, and its limits
 	ActUserDisable  Act = "user.disable"       // *
 	ActUserSuspend  Act = "user.suspend"       // *
 	ActUserResume   Act = "user.resume"        // *

@@ -64,12 +64,35 @@ func (e *Engine) settle(ctx context.Context, r imagegen.Record, used imagegen.Cr
 	})
 }
 
-// balance asks the ledger for a user's balance. Unlike takeCredits and settle it ends
-// with the caller's context, since nothing depends on it.
-func (e *Engine) balance(ctx context.Context, u imagegen.UserID) (b imagegen.Balance, err error) {
+// balance returns what a user can spend: of a member, the least of what its sponsor has and its limits leave. Unlike
+// takeCredits and settle it ends with the caller's context, since nothing depends on it.
+func (e *Engine) balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {
+	user, err := e.accounts.Account(ctx, u)
+	if err != nil {
+		return imagegen.Balance{}, err
+	}
+	return e.balanceOf(ctx, user)
+}
+
+// balanceOf is balance for a user as Accounts.Account returns it.
+func (e *Engine) balanceOf(ctx context.Context, user imagegen.User) (b imagegen.Balance, err error) {
 	err = e.askLedger(ctx, func(ctx context.Context) (err error) {
-		b, err = e.ledger.Balance(ctx, u)
+		b, err = e.readBalance(ctx, user)
 		return err
 	})
 	return b, err
+}
+
+// readBalance is one try of balanceOf.
+func (e *Engine) readBalance(ctx context.Context, user imagegen.User) (imagegen.Balance, error) {
+	b, err := e.ledger.Balance(ctx, user.Payer())
+	b.AccountType = user.AccountType
+	if err != nil || user.Sponsor == "" {
+		return b, err
+	}
+	var used imagegen.KeyUse
+	if l, ok := e.ledger.(imagegen.CreditAdmin); ok {
+		used, err = l.MemberUse(ctx, user.Sponsor, user.ID)
+	}
+	return user.Left(b, used), err
 }

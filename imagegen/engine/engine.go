@@ -154,12 +154,8 @@ func (e *Engine) storeReady(ctx context.Context) error {
 	return nil
 }
 
-// accountType returns a user's account type; DefaultAccountType for a user that the Store
-// does not know.
+// accountType returns the account type by which a user is priced.
 func (e *Engine) accountType(ctx context.Context, u imagegen.UserID) (string, error) {
-	user, err := e.store.User(ctx, u)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return imagegen.DefaultAccountType, nil
-	}
+	user, err := e.accounts.Account(ctx, u)
 	return user.AccountType, err
 }

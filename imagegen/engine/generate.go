@@ -83,7 +83,12 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
 	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
 		return nil, err
 	}
-	r.KeyID, r.CreatedAt = s.key, e.now()
+	user, err := e.accounts.Account(ctx, s.user)
+	if err != nil {
+		e.uploads.RemoveFiles(r.References)
+		return nil, err
+	}
+	r.KeyID, r.CreatedAt, r.Payer = s.key, e.now(), user.Sponsor
 	r.ID = e.ids.Generation(r.CreatedAt)
 	r.Fingerprint = fingerprint(r)
 	if e.cfg.Repeats.JoinWindow >= 0 {
@@ -122,7 +127,7 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if err := e.refusals.checkUser(c.record.User, time.Now()); err != nil {
 		return imagegen.Result{}, err
 	}
-	if err := c.session.busy(ctx); err != nil {
+	if err := c.session.busy(ctx, c.record.Charge().User); err != nil {
 		return imagegen.Result{}, err
 	}
 	if err := e.life.admitWork(); err != nil {

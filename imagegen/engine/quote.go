@@ -41,7 +41,14 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 		return imagegen.UsageReport{}, &imagegen.Error{Code: imagegen.CodeNotFound,
 			Message: "this service does not sum up usage"}
 	}
-	today, err := l.Today(ctx, s.user)
+	user, err := s.engine.accounts.Account(ctx, s.user)
+	if err != nil {
+		return imagegen.UsageReport{}, err
+	}
+	if user.Sponsor != "" {
+		q.Member = s.user
+	}
+	today, err := l.Today(ctx, user.Payer())
 	if err != nil {
 		return imagegen.UsageReport{}, imagegen.ToUserError(err)
 	}
@@ -53,6 +60,6 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 		return imagegen.UsageReport{}, err
 	}
 	defer end()
-	rows, err := l.Usage(ctx, s.user, q)
+	rows, err := l.Usage(ctx, user.Payer(), q)
 	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, imagegen.ToUserError(err)
 }

@@ -66,9 +66,13 @@ func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
 
 // hasLess reports whether a user has fewer credits. If the ledger does not answer, it says no: the charge will tell.
 func (e *Engine) hasLess(ctx context.Context, u imagegen.UserID, credits imagegen.Credits) bool {
+	user, err := e.accounts.Account(ctx, u)
+	if err != nil {
+		return false
+	}
 	var b imagegen.Balance
-	err := e.askOnce(ctx, func(ctx context.Context) (err error) {
-		b, err = e.ledger.Balance(ctx, u)
+	err = e.askOnce(ctx, func(ctx context.Context) (err error) {
+		b, err = e.readBalance(ctx, user)
 		return err
 	})
 	return err == nil && b.Credits < credits

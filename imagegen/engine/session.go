@@ -67,8 +67,7 @@ func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
 	if err != nil {
 		return imagegen.Balance{}, imagegen.ToUserError(err)
 	}
-	b.AccountType, err = s.engine.accountType(ctx, s.user)
-	return b, imagegen.ToUserError(err)
+	return b, nil
 }
 
 // Generation implements [imagegen.Service].
@@ -134,7 +133,7 @@ func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.P
 // busy returns ErrRateLimited if the session's key has as many generations at once as it
 // may have. The commit that charges decides that; busy reports it earlier, before the
 // call waits for anything.
-func (s *Session) busy(ctx context.Context) error {
+func (s *Session) busy(ctx context.Context, payer imagegen.UserID) error {
 	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
 	if s.key == "" || !ok {
 		return nil
@@ -143,7 +142,7 @@ func (s *Session) busy(ctx context.Context) error {
 	if err != nil || k.Limits.Concurrent == 0 {
 		return err
 	}
-	use, err := l.KeyUse(ctx, s.user, s.key)
+	use, err := l.KeyUse(ctx, payer, s.key)
 	if err != nil {
 		return imagegen.ToUserError(err)
 	}

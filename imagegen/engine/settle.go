@@ -156,12 +156,13 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	if !r.WantsBalance() {
 		return nil, nil
 	}
-	b, err := e.balance(context.WithoutCancel(ctx), r.User)
-	if err == nil {
-		b.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) {
-			return e.accountType(ctx, r.User)
-		})
+	user, err := insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.User, error) {
+		return e.accounts.Account(ctx, r.User)
+	})
+	if err != nil {
+		return nil, err
 	}
+	b, err := e.balanceOf(context.WithoutCancel(ctx), user)
 	if imagegen.Permanent(err) {
 		return nil, nil
 	}

@@ -91,7 +91,8 @@ func TestEveryStepMayFail(t *testing.T) {
 		"acceptance not written":       {before: first(1, "Accept", none), gets: nothing, end: gone},
 		"acceptance in doubt":          {after: first(1, "Accept", errDoubt), end: succeeded},
 		"acceptance in doubt for long": {before: first(4, "Accept", errDoubt), gets: unknown, end: gone},
-		"acceptance in doubt, not repeatable": {after: first(1, "Accept", errDoubt), before: second("Accept", none),
+		"acceptance in doubt, not repeatable": {after: first(1, "Accept", errDoubt), before: calls(2, 2, "Accept",
+			none),
 			gets: unknown, end: failed},
 		"recovery takes the intent": {overtake: []imagegen.Change{imagegen.RecoverChange{}}, gets: nothing,
 			end: gone},
@@ -99,9 +100,10 @@ func TestEveryStepMayFail(t *testing.T) {
 			imagegen.RecoverChange{}}, gets: unknown, end: failed},
 		"another claims it": {overtake: []imagegen.Change{imagegen.AcceptChange{},
 			imagegen.ClaimChange{}}, async: true, end: succeeded},
-		"account type unknown":          {before: first(1, "User", errDoubt), end: succeeded},
-		"account type unread":           {before: first(1, "User", none), end: succeeded},
-		"account type unknown for long": {before: first(4, "User", errDoubt), gets: unknown, end: failed},
+		"payer unread":                  {before: calls(1, 1, "User", none), gets: nothing, end: gone},
+		"account type unknown":          {before: calls(2, 2, "User", errDoubt), end: succeeded},
+		"account type unread":           {before: calls(2, 2, "User", none), end: succeeded},
+		"account type unknown for long": {before: calls(2, 5, "User", errDoubt), gets: unknown, end: failed},
 		"outcome not written":           {before: first(1, "Outcome", none), end: succeeded},
 		"outcome in doubt, then not written": {before: failing(first(1, "Outcome", errDoubt),
 			first(3, "Outcome", none)), end: succeeded},
@@ -110,7 +112,7 @@ func TestEveryStepMayFail(t *testing.T) {
 		"settlement in doubt, made":          {after: first(1, "Settle", errDoubt), gets: unknown, end: succeeded},
 		"settlement in doubt, open":          {before: first(2, "Settle", errDoubt), gets: unknown, end: succeeded},
 		"balance unknown":                    {before: first(1, "Balance", errDoubt), gets: unknown, end: succeeded},
-		"account type of the answer unknown": {before: second("User", errDoubt), end: succeeded},
+		"account type of the answer unknown": {before: calls(3, 3, "User", errDoubt), end: succeeded},
 		"end not written":                    {before: first(1, "Close", none), end: succeeded},
 		"end not written for long":           {before: first(4, "Close", none), gets: unknown, end: succeeded},
 		"end in doubt":                       {after: first(1, "Close", errDoubt), end: succeeded},
@@ -171,10 +173,10 @@ func failing(fs ...fault) fault {
 	}
 }
 
-// second fails the second call of one kind.
-func second(call string, err error) fault {
+// calls fails the calls of one kind from one to another.
+func calls(from, to int, call string, err error) fault {
 	return func(c string, n int, _ imagegen.Fence) error {
-		if c == call && n == 2 {
+		if c == call && n >= from && n <= to {
 			return err
 		}
 		return nil

@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -114,7 +116,7 @@ func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.
 	all, err := s.Users(ctx)
 	p.Users = []imagegen.User{}
 	for _, u := range all {
-		if u.Name <= q.After || !q.Matches(u.Name) {
+		if u.Name <= q.After || !q.Selects(u) {
 			continue
 		}
 		if len(p.Users) == cmp.Or(q.Limit, imagegen.DefaultPageSize) {
@@ -128,43 +130,61 @@ func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.
 
 // SetAccountType implements [imagegen.AccountStore].
 func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	return s.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
+	return s.changeUser(ctx, account.ActUserSet, id,
+		func(u *imagegen.User) error { u.AccountType = accountType; return nil })
 }
 
 // DisableUser implements [imagegen.AccountStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
+	return s.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) error {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
+		return nil
 	})
 }
 
 // SuspendUser implements [imagegen.AccountStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
+	return s.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) error {
 		if u.SuspendedAt.IsZero() {
 			u.SuspendedAt = at
 		}
+		return nil
 	})
 }
 
 // ResumeUser implements [imagegen.AccountStore].
 func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
-	return s.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+	return s.changeUser(ctx, account.ActUserResume, id,
+		func(u *imagegen.User) error { u.SuspendedAt = time.Time{}; return nil })
+}
+
+// SetSponsor implements [imagegen.AccountStore].
+func (s *store) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	return s.changeUser(ctx, account.ActUserSponsor, id, func(u *imagegen.User) error {
+		members := slices.ContainsFunc(slices.Collect(maps.Values(s.users)),
+			func(m imagegen.User) bool { return m.Sponsor == id })
+		err := rules.Sponsor(lookup{s}, *u, sponsor, l, members)
+		u.Sponsor, u.Limits = sponsor, l
+		return err
+	})
 }
 
 // changeUser changes a user in one transaction with the row in the audit trail. A change
 // that changes nothing leaves no row.
 func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID,
-	change func(*imagegen.User)) error {
+	change func(*imagegen.User) error) error {
 	return s.act(ctx, act, func() (trail.Change, error) {
 		from, there := s.users[id]
 		if !there {
 			return trail.Change{Target: string(id), User: id}, imagegen.ErrNotFound
 		}
 		to := from
-		if change(&to); to == from {
+		if err := change(&to); err != nil {
+			return trail.Change{Target: string(id), User: id}, err
+		}
+		if to == from {
 			return trail.Change{}, nil
 		}
 		s.users[id] = to

@@ -145,7 +145,7 @@ func (s *store) FinishSettled(ctx context.Context, f imagegen.Fence,
 		if err != nil || to.Terminal() {
 			return g.Record, err
 		}
-		if to, err = rules.Settle(s.books.At(tx, at), to, o.AccountType); err != nil {
+		if to, err = rules.Settle(lookup{s}, s.books.At(tx, at), to, o.AccountType); err != nil {
 			return g.Record, err
 		}
 		return s.change(tx, g, to, at, time.Time{})

@@ -29,10 +29,10 @@ func (db *DB) Charge(ctx context.Context, c imagegen.Charge) error {
 	n := need{charges: []imagegen.ChargeID{c.ID}}
 	if c.User.Valid() {
 		n.users = append(n.users, c.User)
-		n.billed = map[keyOf]bool{{c.User, c.Key}: true}
+		n.billed = billedBy(c)
 	}
 	return db.batched(ctx, string(c.User), n, func(s *session) error {
-		return db.books.At(s, s.at).Charge(c, imagegen.Key{})
+		return db.books.At(s, s.at).Charge(c, ledger.Asker{})
 	})
 }
 

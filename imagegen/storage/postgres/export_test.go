@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
@@ -40,7 +41,7 @@ func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 	for n, c := range charges {
 		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}},
 			done: make(chan struct{}), run: func(s *session) error {
-				err := db.books.At(s, s.at).Charge(c, imagegen.Key{})
+				err := db.books.At(s, s.at).Charge(c, ledger.Asker{})
 				if err == nil && n == len(charges)-1 {
 					err = imagegen.ErrNotFound
 				}
@@ -104,7 +105,7 @@ func (db *DB) ChargeAtOnce(charges ...imagegen.Charge) (errs []error) {
 		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID},
 			billed: map[keyOf]bool{{c.User, c.Key}: true}},
 			done: make(chan struct{}), run: func(s *session) error {
-				return db.books.At(s, s.at).Charge(c, imagegen.Key{})
+				return db.books.At(s, s.at).Charge(c, ledger.Asker{})
 			}})
 	}
 	db.committer.runBatch(batch)

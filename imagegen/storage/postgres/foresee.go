@@ -60,9 +60,9 @@ func (f *foreseen) addEntry(e ledger.Entry) {
 	if e.Charge != "" {
 		f.charges = append(f.charges, e.Charge)
 	}
-	if row, billed := e.Bills(); billed {
+	for _, row := range e.Bills() {
 		f.usage[row] = true
-		f.totals[keyOf{e.User, e.Key}] = true
+		f.totals[keyOf{row.User, row.Key}] = true
 	}
 }
 

@@ -367,8 +367,8 @@ func (s *session) writeCharge(to *ledger.Change) {
 	c := s.charges[to.Entry.Charge]
 	c.fresh = c.fresh || !known
 	c.Charge, c.known, c.changed = *to.Charge, true, true
-	if to.Usage != nil {
-		c.booked = to.Usage.To.UsageKey
+	if len(to.Usage) > 0 {
+		c.booked = to.Usage[0].To.UsageKey
 	}
 }
 

@@ -118,7 +118,7 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 	}
 	n := createNeeds(r)
 	n.charges = append(n.charges, r.Charge().ID)
-	n.billed = map[keyOf]bool{{r.User, r.Charge().Key}: true}
+	n.billed = billedBy(r.Charge())
 	return db.writeRow(ctx, string(r.User), n, func(s *session) (tables.Row, error) {
 		stands, err := s.load(r.ID)
 		to := stands
@@ -151,7 +151,7 @@ func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Ou
 		if err != nil || to.Terminal() {
 			return from, err
 		}
-		if to.Record, err = rules.Settle(db.books.At(s, s.at), to.Record, o.AccountType); err != nil {
+		if to.Record, err = rules.Settle(asked{s}, db.books.At(s, s.at), to.Record, o.AccountType); err != nil {
 			return from, err
 		}
 		return s.replace(from, to, 0)

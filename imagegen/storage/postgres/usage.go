@@ -164,12 +164,21 @@ func (s *session) scanTotals(rows pgx.Rows) error {
 
 // bill notes what an entry does to usage, as the ledger has computed it.
 func (s *session) bill(c *ledger.Change) {
-	if c.Usage != nil {
-		s.usage[c.Usage.To.UsageKey] = &usage{c.Usage.To, true}
+	for _, u := range c.Usage {
+		s.usage[u.To.UsageKey] = &usage{u.To, true}
 	}
-	if c.Key != nil {
-		s.totals[keyOf{c.Key.To.User, c.Key.To.Key}] = &total{c.Key.To, true}
+	for _, k := range c.Keys {
+		s.totals[keyOf{k.To.User, k.To.Key}] = &total{k.To, true}
 	}
+}
+
+// billedBy returns the keys of the rows of usage in which a charge that is to be made counts.
+func billedBy(c imagegen.Charge) map[keyOf]bool {
+	keys := map[keyOf]bool{{c.User, c.Key}: true}
+	if c.Member != "" {
+		keys[keyOf{c.User, ledger.MemberKey(c.Member)}] = true
+	}
+	return keys
 }
 
 // askUsage queues the reads of what charges count in. For charges that are to be made it reads all rows of their keys

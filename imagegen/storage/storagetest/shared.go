@@ -148,6 +148,10 @@ func (s sharedStore) SuspendUser(ctx context.Context, id imagegen.UserID, at tim
 	return s.next().SuspendUser(ctx, id, at)
 }
 
+func (s sharedStore) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	return s.next().SetSponsor(ctx, id, sponsor, l)
+}
+
 func (s sharedStore) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return s.next().ResumeUser(ctx, id)
 }
@@ -224,6 +228,10 @@ func (s sharedBooks) Usage(ctx context.Context, u imagegen.UserID, q imagegen.Us
 
 func (s sharedBooks) Today(ctx context.Context, u imagegen.UserID) (time.Time, error) {
 	return s.next().Today(ctx, u)
+}
+
+func (s sharedBooks) MemberUse(ctx context.Context, payer, member imagegen.UserID) (imagegen.KeyUse, error) {
+	return s.next().MemberUse(ctx, payer, member)
 }
 
 func (s sharedBooks) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (imagegen.KeyUse, error) {

@@ -95,6 +95,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	virtual("ExtendOfAnother", testExtendOfAnother)
 	run("Users", testUsers)
 	run("UserNames", testUserNames)
+	run("Sponsor", testSponsor)
 	run("Keys", testKeys)
 	run("KeyUse", testKeyUse)
 	run("EndedContext", testEndedContext)

@@ -105,6 +105,18 @@ func (r *trail) acts() []act {
 			"account_type=PRO"), func(ctx context.Context) error {
 			return r.ResumeUser(ctx, "usr_1")
 		}},
+		{"CreateUser", account.TrailRow{Act: account.ActUserCreate, Target: "usr_2", User: "usr_2",
+			After: "name=school account_type=FREE"}, func(ctx context.Context) error {
+			return r.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "school", AccountType: "FREE"})
+		}},
+		{"SetSponsor", row(account.ActUserSponsor, "usr_1", "account_type=PRO",
+			"account_type=PRO sponsor=usr_2 credits=0 daily_credits=3 monthly_credits=0 at_once=0"),
+			func(ctx context.Context) error {
+				return r.SetSponsor(ctx, "usr_1", "usr_2", imagegen.KeyLimits{Daily: 3})
+			}},
+		{"SetSponsor", row(account.ActUserSponsor, "usr_1",
+			"account_type=PRO sponsor=usr_2 credits=0 daily_credits=3 monthly_credits=0 at_once=0", "account_type=PRO"),
+			func(ctx context.Context) error { return r.SetSponsor(ctx, "usr_1", "", imagegen.KeyLimits{}) }},
 		{"CreatePasskey", row(account.ActPasskeyCreate, "usr_1", "", "name=laptop"), func(ctx context.Context) error {
 			return r.CreatePasskey(ctx, passkey("a", "usr_1", epoch))
 		}},
@@ -160,7 +172,7 @@ var noActs = []string{
 	"Login", "Operators", "SignIn", "SignIns", "TouchSignIn", "ConfirmSignIn", "EndSignInsAged", "Invitation",
 	"Secret", "Mark",
 	"Passkeys", "UsePasskey", "Identity", "UserIdentity",
-	"Charge", "Settle", "Balance", "Lots", "Holdings", "History", "Usage", "EachUsage", "KeyUse", "Today",
+	"Charge", "Settle", "Balance", "Lots", "Holdings", "History", "Usage", "EachUsage", "KeyUse", "MemberUse", "Today",
 }
 
 // A method that is new to an interface of administration is an act that is recorded, or is known to be none.

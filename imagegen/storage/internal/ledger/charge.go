@@ -8,9 +8,15 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
-// Charge is imagegen.Ledger's Charge within a transaction. k is the API key that asked, whose limits may refuse the
-// charge, see [imagegen.Key.CheckLimits]; the zero Key has none. A refusal comes before any write.
-func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
+// Asker is who asks for a charge, with the limits that may refuse it, see [imagegen.Key.CheckLimits]: the API key, and
+// the member for whom the account pays. What is zero has no limits.
+type Asker struct {
+	Key    imagegen.Key
+	Member imagegen.User
+}
+
+// Charge is imagegen.Ledger's Charge within a transaction. A refusal comes before any write.
+func (b Books) Charge(c imagegen.Charge, by Asker) error {
 	if err := cmp.Or(checkCharge(c.ID), c.User.Check(), checkAmount(c.Credits), checkBill(c)); err != nil {
 		return err
 	}
@@ -24,7 +30,7 @@ func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 		return nil
 	}
 	a := b.accountOf(c.User)
-	if err := a.allows(k, c.Credits); err != nil {
+	if err := a.allows(by, c.Credits); err != nil {
 		return err
 	}
 	postings, err := a.consume(c.Credits)
@@ -32,7 +38,7 @@ func (b Books) Charge(c imagegen.Charge, k imagegen.Key) error {
 		return err
 	}
 	_, err = a.post(Entry{Entry: imagegen.Entry{Kind: imagegen.EntryCharge, Charge: c.ID, Credits: -c.Credits,
-		Model: c.Model, Key: c.Key, Images: c.N}, Postings: postings})
+		Model: c.Model, Key: c.Key, Member: c.Member, Images: c.N}, Postings: postings})
 	return err
 }
 
@@ -91,8 +97,8 @@ func (b Books) settle(id imagegen.ChargeID, used imagegen.Credits, cancelled boo
 		return err
 	}
 	e := Entry{Entry: imagegen.Entry{Kind: imagegen.EntrySettle, Charge: id, Credits: c.Credits - used, Used: used,
-		Model: origin.Model, Key: origin.Key, Images: paidImages(origin, used), Cancelled: cancelled},
-		Charged: origin.Time}
+		Model: origin.Model, Key: origin.Key, Member: origin.Member, Images: paidImages(origin, used),
+		Cancelled: cancelled}, Charged: origin.Time}
 	if err := a.refund(&e, c.Postings); err != nil {
 		return err
 	}

@@ -11,10 +11,12 @@ import (
 // it settles nothing; then it must be booked under nothing.
 func (c *checker) billed(open *Charge, e Entry) bool {
 	if open == nil {
-		return e.Kind != imagegen.EntrySettle || e.Model == "" && e.Key == "" && e.Images == 0 && e.Charged.IsZero()
+		return e.Kind != imagegen.EntrySettle || e.Model == "" && e.Key == "" && e.Member == "" && e.Images == 0 &&
+			e.Charged.IsZero()
 	}
 	o, known := c.rows.Entry(open.Place)
-	return known && e.Model == o.Model && e.Key == o.Key && e.Charged.Equal(o.Time) && e.Images == paidImages(o, e.Used)
+	return known && e.Model == o.Model && e.Key == o.Key && e.Member == o.Member && e.Charged.Equal(o.Time) &&
+		e.Images == paidImages(o, e.Used)
 }
 
 // usage compares a user's rows of usage, and the totals of the keys, with the replayed ones, in both directions.

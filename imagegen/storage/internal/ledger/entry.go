@@ -118,7 +118,7 @@ func DecodeEntry(stored []byte) (e Entry, err error) {
 // entryForm is the encoding of an entry. The chain hashes these bytes, so what an old
 // version encoded must always be encoded, and decoded, in the same way.
 func entryForm(c *kv.Coder, e *Entry) {
-	c.Version(2)
+	c.Version(3)
 	kv.Number(c, &e.Seq)
 	kv.Moment(c, &e.Time)
 	kv.Number(c, &e.Epoch)
@@ -144,6 +144,9 @@ func entryForm(c *kv.Coder, e *Entry) {
 	})
 	if c.Since(2) {
 		kv.Flag(c, &e.Cancelled)
+	}
+	if c.Since(3) {
+		kv.Text(c, &e.Member)
 	}
 }
 

@@ -84,7 +84,7 @@ func (l *Ledger) current(tx Tx, at clock.Reading) clock.Reading {
 // Charge implements imagegen.Ledger. It knows no limits of API keys, which only a store that has the keys in the same
 // transaction can enforce, see Books.Charge.
 func (l *Ledger) Charge(ctx context.Context, c imagegen.Charge) error {
-	return l.update(ctx, func(b Books) error { return b.Charge(c, imagegen.Key{}) })
+	return l.update(ctx, func(b Books) error { return b.Charge(c, Asker{}) })
 }
 
 // Settle implements imagegen.Ledger.
@@ -150,10 +150,14 @@ func checkCharge(id imagegen.ChargeID) error {
 
 // checkBill checks what a charge is booked under: these words become keys of rows of usage.
 func checkBill(c imagegen.Charge) error {
-	if c.N < 0 || c.Model != "" && !validID(c.Model) || c.Key != "" && !validID(string(c.Key)) {
+	if c.N < 0 || c.Model != "" && !validID(c.Model) || c.Key != "" && !validID(string(c.Key)) ||
+		strings.HasPrefix(string(c.Key), memberMark) {
 		return imagegen.Invalid("a charge names a model and a key of at most 255 bytes without NUL, and no number of images below 0; got %q, %q and %d", c.Model, c.Key, c.N)
 	}
-	return nil
+	if c.Member == "" {
+		return nil
+	}
+	return c.Member.Check()
 }
 
 func checkRef(ref string) error {

@@ -24,7 +24,7 @@ func (s *spender) try(id string, c imagegen.Credits) error {
 	at := s.Read()
 	return s.home.Update(context.Background(), func(tx ledger.Tx) error {
 		return s.At(tx, at).Charge(imagegen.Charge{ID: imagegen.ChargeID(id), User: "alice", Credits: c, Model: "m",
-			Key: s.key.ID}, s.key)
+			Key: s.key.ID}, ledger.Asker{Key: s.key})
 	})
 }
 

@@ -197,11 +197,11 @@ func (m *memory) put(c *Change) {
 	for _, l := range c.Lots {
 		p.put(l.To)
 	}
-	if c.Usage != nil {
-		p.usage[c.Usage.To.UsageKey] = c.Usage.To.UsageSums
+	for _, u := range c.Usage {
+		p.usage[u.To.UsageKey] = u.To.UsageSums
 	}
-	if c.Key != nil {
-		p.keys[c.Key.To.Key] = c.Key.To
+	for _, k := range c.Keys {
+		p.keys[k.To.Key] = k.To
 	}
 	if c.Charge != nil {
 		m.charges[c.Entry.Charge] = c.Charge

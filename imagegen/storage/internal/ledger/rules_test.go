@@ -299,7 +299,7 @@ func TestMemoryTakesBack(t *testing.T) {
 		books := l.At(tx, l.Read())
 		_, err := books.grant(imagegen.Grant{User: "bob", Credits: 3, Ref: "r"}, account.Actor{})
 		b.is.NoErr(err)
-		b.is.NoErr(books.Charge(imagegen.Charge{ID: "d", User: "bob", Credits: 3}, imagegen.Key{}))
+		b.is.NoErr(books.Charge(imagegen.Charge{ID: "d", User: "bob", Credits: 3}, Asker{}))
 		b.is.NoErr(books.Settle("c", 3))
 		b.is.NoErr(books.Settle("never charged", 0))
 		tx.OnCommit(func() { t.Error("it was not committed") })

@@ -87,9 +87,9 @@ type Change struct {
 	Entry    Entry
 	From, To Account
 	Lots     []LotChange
-	Charge   *Charge      // as it stands then; nil: the entry is not about one
-	Usage    *UsageChange // nil: the entry is about no user's charge
-	Key      *KeyChange   // nil: the entry is about no charge that an API key asked for
+	Charge   *Charge       // as it stands then; nil: the entry is not about one
+	Usage    []UsageChange // none: the entry is about no user's charge
+	Keys     []KeyChange   // none: the entry is about no charge that an API key or a member asked for
 }
 
 // UsageChange is what an entry does to a row of usage.

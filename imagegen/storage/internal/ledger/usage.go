@@ -3,10 +3,18 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
+
+// memberMark begins the key under which the charges for a member are summed up a second time, beside those of the API
+// key: so the limits of members rest on the same rows as those of keys. No API key begins with it, see checkBill.
+const memberMark = "\x01"
+
+// MemberKey is the key under which the charges for a member are summed up.
+func MemberKey(m imagegen.UserID) imagegen.KeyID { return memberMark + imagegen.KeyID(m) }
 
 // UsageKey names a row of usage. A store keeps the rows so that those of one user's key can be read by day, and those
 // of one day, of all users, without the other days.
@@ -33,22 +41,31 @@ type KeyTotal struct {
 
 // public is the row as callers see it, who know whose it is.
 func (u Usage) public() imagegen.Usage {
-	return imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
+	p := imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
+	if m, ok := strings.CutPrefix(string(u.Key), memberMark); ok {
+		p.Key, p.Member = "", imagegen.UserID(m)
+	}
+	return p
 }
 
-// Bills returns the row of usage in which an entry counts. A charge counts on its day, and its settlement on the same
-// day, whenever it comes. billed is false for all other entries, and for settlements of unknown charges.
-func (e Entry) Bills() (k UsageKey, billed bool) {
+// Bills returns the rows of usage in which an entry counts: that of its API key, and that of its member. A charge
+// counts on its day, and its settlement on the same day, whenever it comes. There are none for all other entries, and
+// for settlements of unknown charges.
+func (e Entry) Bills() (rows []UsageKey) {
 	day := e.Charged
 	switch {
 	case e.User == "":
-		return k, false
+		return nil
 	case e.Kind == imagegen.EntryCharge:
 		day = e.Time
 	case e.Kind != imagegen.EntrySettle:
-		return k, false
+		return nil
 	}
-	return UsageKey{e.User, e.Key, imagegen.UsageDay(day), e.Model}, true
+	rows = append(rows, UsageKey{e.User, e.Key, imagegen.UsageDay(day), e.Model})
+	if e.Member != "" {
+		rows = append(rows, UsageKey{e.User, MemberKey(e.Member), rows[0].Day, e.Model})
+	}
+	return rows
 }
 
 // sums is what an entry adds to its row.
@@ -74,23 +91,28 @@ type billing interface {
 
 // book computes the rows of usage that the entry leads to. As apply, it reads nothing else and writes nothing.
 func (c *Change) book(of billing) error {
-	e := c.Entry
-	key, billed := e.Bills()
-	if !billed {
-		return nil
+	for _, key := range c.Entry.Bills() {
+		row := of.UsageRow(key)
+		u := UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(c.Entry.sums())}}
+		c.Usage = append(c.Usage, u)
+		if err := u.To.checkSums(); err != nil {
+			return err
+		}
+		if key.Key == "" {
+			continue
+		}
+		k := KeyChange{From: of.KeyTotal(key.User, key.Key)}
+		k.To = k.From
+		k.To.Credits -= c.Entry.Credits
+		if k.To.Open++; c.Entry.Kind == imagegen.EntrySettle {
+			k.To.Open -= 2 // one less than before
+		}
+		c.Keys = append(c.Keys, k)
+		if err := k.To.checkSums(); err != nil {
+			return err
+		}
 	}
-	row := of.UsageRow(key)
-	c.Usage = &UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(e.sums())}}
-	if err := c.Usage.To.checkSums(); err != nil || e.Key == "" {
-		return err
-	}
-	total := of.KeyTotal(e.User, e.Key)
-	c.Key = &KeyChange{From: total, To: total}
-	c.Key.To.Credits -= e.Credits
-	if c.Key.To.Open++; e.Kind == imagegen.EntrySettle {
-		c.Key.To.Open -= 2 // one less than before
-	}
-	return c.Key.To.checkSums()
+	return nil
 }
 
 // checkSums returns a Violation if the sums cannot be those of charges.
@@ -144,12 +166,17 @@ func (a *openAccount) today() time.Time {
 	return imagegen.UsageDay(a.dated(a.at.Wall, a.tx.Clock().Epoch))
 }
 
-// allows returns why a key's limits do not permit a charge; nil if they do. For a key without limits it reads nothing.
-func (a *openAccount) allows(k imagegen.Key, cost imagegen.Credits) error {
-	if k.Limits == (imagegen.KeyLimits{}) {
-		return nil
+// allows returns why the limits of who asks do not permit a charge; nil if they do. Without limits it reads nothing.
+func (a *openAccount) allows(by Asker, cost imagegen.Credits) error {
+	if by.Key.Limits != (imagegen.KeyLimits{}) {
+		if err := by.Key.CheckLimits(a.uses(by.Key.ID), cost); err != nil {
+			return err
+		}
 	}
-	return k.CheckLimits(a.uses(k.ID), cost)
+	if by.Member.Limits != (imagegen.KeyLimits{}) {
+		return by.Member.CheckLimits(a.uses(MemberKey(by.Member.ID)), cost)
+	}
+	return nil
 }
 
 // Usage implements imagegen.CreditAdmin. With nothing to sum up it returns an empty slice, not nil. Both ends of q are
@@ -195,7 +222,9 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			f(row.User, row.public())
+			if u := row.public(); u.Member == "" {
+				f(row.User, u)
+			}
 		}
 		return nil
 	})
@@ -205,6 +234,16 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 func (l *Ledger) KeyUse(ctx context.Context, u imagegen.UserID, k imagegen.KeyID) (use imagegen.KeyUse, err error) {
 	err = l.view(ctx, u, func(a *openAccount) error { use = a.uses(k); return nil })
 	return use, err
+}
+
+// MemberUse implements imagegen.CreditAdmin, as KeyUse does.
+func (l *Ledger) MemberUse(ctx context.Context, payer, member imagegen.UserID) (imagegen.KeyUse, error) {
+	return l.KeyUse(ctx, payer, MemberKey(member))
+}
+
+// MemberUse is that of the Ledger, in a transaction.
+func (b Books) MemberUse(payer, member imagegen.UserID) imagegen.KeyUse {
+	return b.accountOf(payer).uses(MemberKey(member))
 }
 
 // origin returns the entry that made an open charge; its settlement is booked under the same words.

@@ -6,6 +6,7 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -63,7 +64,44 @@ func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 	if err := free(in, r, at); err != nil {
 		return err
 	}
-	return u.CheckNotSuspended()
+	if err := u.CheckNotSuspended(); err != nil {
+		return err
+	}
+	return pays(in, u, r)
+}
+
+// pays returns why the payer of a record cannot pay for its user; nil if it can.
+func pays(in Accounts, u imagegen.User, r imagegen.Record) error {
+	if u.Sponsor != r.Payer {
+		return fmt.Errorf("%w: who pays for the user has changed since the request was planned", imagegen.ErrNotApplied)
+	}
+	if u.Sponsor == "" {
+		return nil
+	}
+	sponsor, err := in.User(u.Sponsor)
+	if err != nil {
+		return err
+	}
+	return u.CheckPays(sponsor)
+}
+
+// Sponsor returns why a user cannot get a sponsor; nil if it can. members reports whether the user has members.
+func Sponsor(in Accounts, u imagegen.User, sponsor imagegen.UserID, l imagegen.KeyLimits, members bool) error {
+	if err := l.Check(); err != nil || sponsor == "" {
+		return err
+	}
+	s, err := in.User(sponsor)
+	switch {
+	case err != nil:
+		return err
+	case s.ID == u.ID:
+		return imagegen.Invalid("user %q cannot pay for itself as a sponsor", u.Name)
+	case s.Sponsor != "":
+		return imagegen.Invalid("user %q has a sponsor and cannot be one; name the one who pays for it", s.Name)
+	case members:
+		return imagegen.Invalid("user %q pays for others and cannot get a sponsor; end that first", u.Name)
+	}
+	return nil
 }
 
 // free returns an *imagegen.IdempotencyKeyTakenError if another record holds the idempotency key of r and still
@@ -85,40 +123,62 @@ func free(in Accounts, r imagegen.Record, at clock.Reading) error {
 }
 
 // Unlimited returns why a record cannot be created whose charge is made separately; nil if it can. It refuses API keys
-// with limits, which can only be enforced in the commit that charges.
+// with limits, and members with limits, which can only be enforced in the commit that charges.
 func Unlimited(in Accounts, r imagegen.Record) error {
-	if r.KeyID == "" {
-		return nil
+	by, err := asker(in, r)
+	switch {
+	case err != nil:
+		return err
+	case by.Key.Limits != (imagegen.KeyLimits{}):
+		return imagegen.ChargeRefused("the limits of the API key %s cannot be kept here; use one without limits",
+			by.Key.ID)
+	case by.Member.Limits != (imagegen.KeyLimits{}):
+		return imagegen.ChargeRefused("the limits of your account cannot be kept here; ask the operator of this service")
 	}
-	k, err := in.Key(r.KeyID)
-	if err == nil && k.Limits != (imagegen.KeyLimits{}) {
-		return imagegen.ChargeRefused("the limits of the API key %s cannot be kept here; use one without limits", k.ID)
-	}
-	return err
+	return nil
 }
 
-// Charge takes what a record costs, within the limits of the API key that asked. A refusal comes before any write.
-func Charge(in Accounts, b ledger.Books, r imagegen.Record) (err error) {
-	var k imagegen.Key
+// asker finds who asks for a record's charge.
+func asker(in Accounts, r imagegen.Record) (by ledger.Asker, err error) {
 	if r.KeyID != "" {
-		if k, err = in.Key(r.KeyID); err != nil {
-			return err
+		if by.Key, err = in.Key(r.KeyID); err != nil {
+			return by, err
 		}
 	}
-	return b.Charge(r.Charge(), k)
+	if r.Payer != "" {
+		by.Member, err = in.User(r.User)
+	}
+	return by, err
+}
+
+// Charge takes what a record costs, within the limits of the API key that asked and of the member who did. A refusal
+// comes before any write.
+func Charge(in Accounts, b ledger.Books, r imagegen.Record) error {
+	by, err := asker(in, r)
+	if err != nil {
+		return err
+	}
+	return b.Charge(r.Charge(), by)
 }
 
 // Settle closes the charge of a record whose outcome is recorded, and returns the record as it ends. If the ledger
 // refuses for good, the record ends in dispute; any other error is returned, and the record stays as it is. The
 // balance that the record wants is read after the charge was closed, so that it includes the refund.
-func Settle(b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
+func Settle(in Accounts, b ledger.Books, r imagegen.Record, accountType string) (imagegen.Record, error) {
 	refusal := closeCharge(b, r)
 	if refusal != nil && !imagegen.Permanent(refusal) {
 		return r, refusal
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
-		after := b.Balance(r.User)
+		after := b.Balance(r.Charge().User)
+		if r.Payer != "" {
+			u, err := in.User(r.User)
+			if err != nil {
+				return r, err
+			}
+			after = u.Left(after, b.MemberUse(r.Payer, r.User))
+		}
 		after.AccountType = accountType
 		balance = &after
 	}

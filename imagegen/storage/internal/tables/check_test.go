@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv/kvtest"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
@@ -82,11 +83,11 @@ func TestCheckFinds(t *testing.T) {
 
 		"charge lost": {forget("ledger.charges", succeeded), "generation charge"},
 		"charge of nothing, open": {func(t *testing.T, d *db, tx kv.Tx) {
-			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(recordNo(11, true).Charge(), imagegen.Key{}))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(recordNo(11, true).Charge(), ledger.Asker{}))
 		}, "generation charge"},
 		"charge of nothing, spent": {func(t *testing.T, d *db, tx kv.Tx) {
 			c := recordNo(11, true).Charge()
-			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c, imagegen.Key{}))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c, ledger.Asker{}))
 			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(c.ID, 3))
 		}, "generation charge"},
 		"charge damaged": {func(_ *testing.T, _ *db, tx kv.Tx) {
@@ -98,7 +99,7 @@ func TestCheckFinds(t *testing.T) {
 		"an image was paid twice": {unsettled(6), "credits spent"},
 		"charge still open": {func(t *testing.T, d *db, tx kv.Tx) {
 			tx.Delete("ledger.charges", kv.Key(string(succeeded.ID)))
-			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(succeeded.Charge(), imagegen.Key{}))
+			is.New(t).NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(succeeded.Charge(), ledger.Asker{}))
 		}, "generation charge"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +141,7 @@ func unsettled(used imagegen.Credits) func(*testing.T, *db, kv.Tx) {
 		is := is.New(t)
 		c := recordNo(3, false).Charge()
 		tx.Delete("ledger.charges", kv.Key(string(c.ID)))
-		is.NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c, imagegen.Key{}))
+		is.NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Charge(c, ledger.Asker{}))
 		is.NoErr(d.At(ledgerkv.Rows(tx), d.Read()).Settle(c.ID, used))
 	}
 }

@@ -23,7 +23,7 @@ func full() row {
 	return row{
 		Record: imagegen.Record{
 			Intent: imagegen.Intent{
-				ID: "gen_1", User: "alice", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4,
+				ID: "gen_1", User: "alice", Payer: "bob", KeyID: "key_1", Model: "m", Prompt: "狐\x00\xff", N: 4,
 				Size: imagegen.Size{Width: 16, Height: 8192}, Quality: "high", Effort: "low", Ratio: "1:2", Tier: "4K",
 				Price: imagegen.MaxCredits, Async: true, Options: imagegen.Options{Format: "webp", Compression: new(80),
 					Background: "opaque", Seed: new(int64(1) << 40)},
@@ -94,18 +94,19 @@ func TestFormerRows(t *testing.T) {
 	t.Run("generation", func(t *testing.T) { former(t, full(), codeRow) })
 	t.Run("generation-2", func(t *testing.T) {
 		second := full()
-		second.Costs = nil
+		second.Costs, second.Payer = nil, ""
 		reads(t, second, codeRow)
 	})
 	t.Run("generation-1", func(t *testing.T) {
 		first := full()
-		first.PartlyCancelled, first.Costs = false, nil
+		first.PartlyCancelled, first.Costs, first.Payer = false, nil, ""
 		first.References[0].Orientation, first.References[0].CopyOf, first.Images[0].Provenance = 0, "", ""
 		reads(t, first, codeRow)
 	})
 	t.Run("user", func(t *testing.T) {
 		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at,
-			SuspendedAt: at}, codeUser)
+			SuspendedAt: at, Sponsor: "bob", Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3,
+				Concurrent: 4}}, codeUser)
 	})
 	t.Run("key", func(t *testing.T) {
 		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1},

@@ -14,7 +14,7 @@ import (
 
 // codeRow is the encoding of a generation's row. TestFormerRows reads rows of old versions.
 func codeRow(c *kv.Coder, r *row) {
-	c.Version(3)
+	c.Version(4)
 	codeIntent(c, &r.Intent)
 	codeProgress(c, &r.Progress)
 	kv.Flag(c, &r.Joint)
@@ -25,6 +25,9 @@ func codeRow(c *kv.Coder, r *row) {
 	}
 	if c.Since(3) {
 		kv.List(c, &r.Costs, codeCost)
+	}
+	if c.Since(4) {
+		kv.Text(c, &r.Payer)
 	}
 }
 
@@ -151,13 +154,24 @@ func codeBalance(c *kv.Coder, b *imagegen.Balance) {
 }
 
 func codeUser(c *kv.Coder, u *imagegen.User) {
-	c.Version(1)
+	c.Version(2)
 	kv.Text(c, &u.ID)
 	kv.Text(c, &u.Name)
 	kv.Text(c, &u.AccountType)
 	kv.Moment(c, &u.CreatedAt)
 	kv.Moment(c, &u.DisabledAt)
 	kv.Moment(c, &u.SuspendedAt)
+	if c.Since(2) {
+		kv.Text(c, &u.Sponsor)
+		codeLimits(c, &u.Limits)
+	}
+}
+
+func codeLimits(c *kv.Coder, l *imagegen.KeyLimits) {
+	for _, n := range []*imagegen.Credits{&l.Credits, &l.Daily, &l.Monthly} {
+		kv.Number(c, n)
+	}
+	kv.Number(c, &l.Concurrent)
 }
 
 func codeKey(c *kv.Coder, k *imagegen.Key) {
@@ -171,10 +185,7 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	kv.Moment(c, &k.ExpiresAt)
 	kv.Moment(c, &k.RevokedAt)
 	kv.Moment(c, &k.LastUsedAt)
-	for _, n := range []*imagegen.Credits{&k.Limits.Credits, &k.Limits.Daily, &k.Limits.Monthly} {
-		kv.Number(c, n)
-	}
-	kv.Number(c, &k.Limits.Concurrent)
+	codeLimits(c, &k.Limits)
 }
 
 func codeOperatorKey(c *kv.Coder, k *account.OperatorKey) {

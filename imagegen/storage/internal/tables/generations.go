@@ -169,7 +169,8 @@ func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence,
 		if err != nil || to.Terminal() {
 			return from, err
 		}
-		if to.Record, err = rules.Settle(t.books.At(ledgerkv.Rows(tx), at), to.Record, o.AccountType); err != nil {
+		if to.Record, err = rules.Settle(accounts{tx}, t.books.At(ledgerkv.Rows(tx), at), to.Record,
+			o.AccountType); err != nil {
 			return from, err
 		}
 		return t.replace(tx, from, to, at, time.Time{})

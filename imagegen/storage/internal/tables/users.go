@@ -1,13 +1,16 @@
 package tables
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -17,6 +20,12 @@ import (
 var (
 	users     = table.New("users", func(u *imagegen.User) []byte { return kv.Key(string(u.ID)) }, codeUser).Witnessed()
 	userNames = users.Index("names", func(u *imagegen.User) []byte { return kv.Key(u.Name) })
+	members   = users.Index("members", func(u *imagegen.User) []byte {
+		if u.Sponsor == "" {
+			return nil
+		}
+		return kv.Key(string(u.Sponsor), u.Name)
+	})
 )
 
 // CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier
@@ -56,43 +65,63 @@ func (t *Tables) Users(ctx context.Context) ([]imagegen.User, error) {
 
 // SetAccountType implements [imagegen.AccountStore].
 func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	return t.changeUser(ctx, account.ActUserSet, id, func(u *imagegen.User) { u.AccountType = accountType })
+	return t.changeUser(ctx, account.ActUserSet, id, func(_ kv.Tx, u *imagegen.User) error {
+		u.AccountType = accountType
+		return nil
+	})
 }
 
 // DisableUser implements [imagegen.AccountStore].
 func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return t.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) {
+	return t.changeUser(ctx, account.ActUserDisable, id, func(_ kv.Tx, u *imagegen.User) error {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
+		return nil
 	})
 }
 
 // SuspendUser implements [imagegen.AccountStore].
 func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return t.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) {
+	return t.changeUser(ctx, account.ActUserSuspend, id, func(_ kv.Tx, u *imagegen.User) error {
 		if u.SuspendedAt.IsZero() {
 			u.SuspendedAt = at
 		}
+		return nil
 	})
 }
 
 // ResumeUser implements [imagegen.AccountStore].
 func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
-	return t.changeUser(ctx, account.ActUserResume, id, func(u *imagegen.User) { u.SuspendedAt = time.Time{} })
+	return t.changeUser(ctx, account.ActUserResume, id, func(_ kv.Tx, u *imagegen.User) error {
+		u.SuspendedAt = time.Time{}
+		return nil
+	})
+}
+
+// SetSponsor implements [imagegen.AccountStore].
+func (t *Tables) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	return t.changeUser(ctx, account.ActUserSponsor, id, func(tx kv.Tx, u *imagegen.User) error {
+		err := rules.Sponsor(accounts{tx}, *u, sponsor, l, members.First(tx, kv.Key(string(id))) != nil)
+		u.Sponsor, u.Limits = sponsor, l
+		return err
+	})
 }
 
 // changeUser changes a user in one transaction with the row in the audit trail, and drops
 // the user from the cache. A change that changes nothing writes nothing, and no row.
 func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.UserID,
-	change func(*imagegen.User)) error {
+	change func(kv.Tx, *imagegen.User) error) error {
 	return t.act(ctx, act, func(tx kv.Tx) (trail.Change, error) {
 		from, err := loadUser(tx, id)
 		if err != nil {
 			return trail.Change{Target: string(id), User: id}, err
 		}
 		to := from
-		if change(&to); to == from {
+		if err := change(tx, &to); err != nil {
+			return trail.Change{Target: string(id), User: id}, err
+		}
+		if to == from {
 			return trail.Change{}, nil
 		}
 		tx.OnCommit(func() { t.users.forget(id) })
@@ -118,12 +147,20 @@ func (t *Tables) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.U
 	})
 }
 
-// namesPage finds up to n users of a query by the index of names alone, and returns the name behind which others
-// may follow; "": there are none.
+// namesPage finds up to n users of a query by an index alone, that of names or that of members, and returns the name
+// behind which others may follow; "": there are none.
 func namesPage(tx kv.Tx, q imagegen.UserQuery, n int) (ids [][]byte, next string) {
+	index, of := userNames, []byte(nil)
+	if q.Sponsor != "" {
+		index, of = members, kv.Key(string(q.Sponsor))
+	}
 	last, seen := "", 0
-	for e := range userNames.Entries(tx, kv.Key(q.After)) {
-		name := string(e.Under[:max(0, len(e.Under)-1)]) // without its NUL
+	for e := range index.Entries(tx, slices.Concat(of, kv.Key(q.After))) {
+		under, mine := bytes.CutPrefix(e.Under, of)
+		if !mine {
+			break
+		}
+		name := string(bytes.TrimSuffix(under, []byte{0}))
 		if name == q.After {
 			continue
 		}

@@ -17,7 +17,11 @@ func UserCreated(u imagegen.User) Change {
 // UserChanged tells how a user stood before and stands after a change.
 func UserChanged(from, to imagegen.User) Change {
 	standing := func(u imagegen.User) string {
-		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt)
+		s := Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt)
+		if u.Sponsor != "" {
+			s += " " + Fields("sponsor", string(u.Sponsor)) + limited(u.Limits)
+		}
+		return s
 	}
 	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
 }

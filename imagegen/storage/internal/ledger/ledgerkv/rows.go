@@ -160,10 +160,10 @@ func (r rows) Write(c *ledger.Change) {
 	if e.Ref != "" {
 		r.Put(refsIn, kv.Key(e.Ref), kv.Encode(&ledger.Place{User: e.User, Seq: e.Seq}, placeForm))
 	}
-	if u := c.Usage; u != nil {
+	for _, u := range c.Usage {
 		usage.Put(r.Tx, &u.From, &u.To)
 	}
-	if k := c.Key; k != nil {
+	for _, k := range c.Keys {
 		totals.Put(r.Tx, &k.From, &k.To)
 	}
 }

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// SetSponsor is [account.Accounts.SetSponsor] for a user without credits of its own: they would be out of reach.
+// ErrInvalidRequest: also if the user has credits, or some are held for what is under way.
+func (e *Engine) SetSponsor(ctx context.Context, member, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	if sponsor != "" {
+		if own, err := e.holdsCredits(ctx, member); err != nil {
+			return imagegen.ToUserError(err)
+		} else if own {
+			return imagegen.Invalid("this user has credits; revoke them, and wait for what is under way, before another user pays for it")
+		}
+	}
+	return e.accounts.SetSponsor(ctx, member, sponsor, l)
+}
+
+// holdsCredits reports whether a user has credits, or some are held for open charges.
+func (e *Engine) holdsCredits(ctx context.Context, u imagegen.UserID) (bool, error) {
+	if l, ok := e.ledger.(imagegen.CreditAdmin); ok {
+		lots, err := l.Lots(ctx, u)
+		return len(lots) > 0, err
+	}
+	b, err := e.ledger.Balance(ctx, u)
+	return b.Credits > 0, err
+}
+
+// Grant is that of a ledger that is an [imagegen.CreditAdmin]. ErrInvalidRequest: also if somebody else pays for the
+// user. ErrNotFound: the ledger is none.
+func (e *Engine) Grant(ctx context.Context, g imagegen.Grant) (imagegen.Granted, error) {
+	l, ok := e.ledger.(imagegen.CreditAdmin)
+	if !ok {
+		return imagegen.Granted{}, &imagegen.Error{Code: imagegen.CodeNotFound,
+			Message: "this ledger grants no credits"}
+	}
+	u, err := e.accounts.Account(ctx, g.User)
+	if err == nil && u.Sponsor != "" {
+		err = imagegen.Invalid("user %q is a member, and its sponsor %s pays for it; grant credits to the sponsor", u.Name, u.Sponsor)
+	}
+	if err != nil {
+		return imagegen.Granted{}, err
+	}
+	granted, err := l.Grant(ctx, g)
+	return granted, imagegen.ToUserError(err)
+}
