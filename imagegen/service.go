@@ -107,6 +107,10 @@ type GenerateRequest struct {
 	// key gets the first answer and is not charged again. "": none.
 	IdempotencyKey string
 
+	// EndUser is the caller's own user, for whom it asks. It changes nothing about the images; calls for different ones
+	// never join. With a key on behalf of people ([Key.Members]) it names the person who asks.
+	EndUser string
+
 	// OnProgress, if it is not nil, is called before the generation ends, each time that more of
 	// its images become visible. Images of earlier calls come first. Generate calls it on its
 	// own goroutine and waits until it returns. It has no effect with Async, nor in package

@@ -39,6 +39,10 @@ type AccountStore interface {
 	// sponsor "" the user pays again. ErrNotFound: one of the two does not exist. ErrInvalidRequest: the limits do not
 	// pass Check; or the two are the same, the sponsor has a sponsor, or the user has members.
 	SetSponsor(ctx context.Context, id, sponsor UserID, limits KeyLimits) error
+	// CreateMember adds a user with a sponsor. It succeeds, and changes nothing, if there is a user with that
+	// identifier. ErrChargeRefused: the sponsor has most members already. ErrNotFound: there is no such sponsor.
+	// ErrExists: another user has the name.
+	CreateMember(ctx context.Context, u User, most int) error
 
 	// CreateKey adds a key. ErrExists: another key has its identifier or its hash.
 	// ErrInvalidRequest: the user is not Valid, or the limits do not pass Check.
@@ -76,6 +80,7 @@ type User struct {
 	// sponsor, and a member has no credits.
 	Sponsor UserID
 	Limits  KeyLimits // of a member; of what a sponsor paid
+	Display string    // how a member is called, for display; "": as Name says
 }
 
 // Payer returns who pays for the user's generations: its sponsor, or itself.
@@ -152,7 +157,15 @@ type Key struct {
 	RevokedAt  time.Time // zero: not revoked
 	LastUsedAt time.Time // zero: never; may lag behind by a minute
 	Limits     KeyLimits // zero: none
+
+	// Members is how many people can become members of the user by the key, which is used on behalf of people then:
+	// whatever makes or reads generations names one of them, and Limits are those of each new member, and not of the
+	// key. 0: the key is for its user.
+	Members int
 }
+
+// MaxMembers is the maximum of Key.Members.
+const MaxMembers = 1_000_000
 
 // CheckUsable returns nil if the key of u can be used at that time. ErrInvalidKey: the key is
 // revoked, or u is disabled. ErrExpiredKey: it has only expired.

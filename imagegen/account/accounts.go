@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -163,6 +162,13 @@ func (a *Accounts) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, 
 	return imagegen.ToUserError(a.store.SetSponsor(ctx, id, sponsor, l))
 }
 
+// CreateMember adds the user who a person is for a sponsor, see [Person.Member], with the limits of the key that asks:
+// it succeeds if there is that user. ErrChargeRefused: the sponsor has k.Members members already.
+func (a *Accounts) CreateMember(ctx context.Context, u imagegen.User, k imagegen.Key) error {
+	u.CreatedAt, u.Limits = a.now(), k.Limits
+	return imagegen.ToUserError(a.store.CreateMember(ctx, u, k.Members))
+}
+
 var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
 
 func parseAccountType(s string) (string, error) {
@@ -173,7 +179,6 @@ func parseAccountType(s string) (string, error) {
 }
 
 func checkName(what, name string) error {
-	unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.TrimSpace(name) != name ||
 		strings.ContainsFunc(name, unprintable) {
 		return imagegen.Invalid("the name of a %s is 1 to 255 bytes of printable text without space around it; got %.40q", what, name)

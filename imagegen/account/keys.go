@@ -35,9 +35,25 @@ func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string,
 	return a.MintLimitedKey(ctx, u, name, expires, imagegen.KeyLimits{})
 }
 
+// MintMembersKey is MintKey for a key on behalf of people. At most so many become members of the user, each with these
+// limits. ErrInvalidRequest: also if members is not from 1 to imagegen.MaxMembers.
+func (a *Accounts) MintMembersKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, members int,
+	each imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
+	if members < 1 || members > imagegen.MaxMembers {
+		return "", imagegen.Key{}, imagegen.Invalid("a key on behalf of people is for 1 to %d of them; got %d",
+			imagegen.MaxMembers, members)
+	}
+	return a.mint(ctx, u, name, expires, members, each)
+}
+
 // MintLimitedKey is MintKey for a key with limits. ErrInvalidRequest: also if a limit is
 // out of range.
 func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time,
+	l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
+	return a.mint(ctx, u, name, expires, 0, l)
+}
+
+func (a *Accounts) mint(ctx context.Context, u imagegen.UserID, name string, expires time.Time, members int,
 	l imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	now := a.now()
 	if err := checkExpiry(expires, now); err != nil {
@@ -53,7 +69,8 @@ func (a *Accounts) MintLimitedKey(ctx context.Context, u imagegen.UserID, name s
 	}
 	raw := newRawKey(keyLive)
 	k := imagegen.Key{ID: a.ids.Key(now), User: u, Name: name, Prefix: raw[:len(keyLive)+keyDisplay],
-		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires, Limits: l}
+		Hash: sha256.Sum256([]byte(raw)), CreatedAt: now, ExpiresAt: expires, Members: members,
+		Limits: l}
 	if err := a.store.CreateKey(ctx, k); err != nil {
 		return "", imagegen.Key{}, imagegen.ToUserError(err)
 	}

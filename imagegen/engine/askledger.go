@@ -64,17 +64,9 @@ func (e *Engine) settle(ctx context.Context, r imagegen.Record, used imagegen.Cr
 	})
 }
 
-// balance returns what a user can spend: of a member, the least of what its sponsor has and its limits leave. Unlike
-// takeCredits and settle it ends with the caller's context, since nothing depends on it.
-func (e *Engine) balance(ctx context.Context, u imagegen.UserID) (imagegen.Balance, error) {
-	user, err := e.accounts.Account(ctx, u)
-	if err != nil {
-		return imagegen.Balance{}, err
-	}
-	return e.balanceOf(ctx, user)
-}
-
-// balanceOf is balance for a user as Accounts.Account returns it.
+// balanceOf returns what a user can spend, as Accounts.Account returns it: of a member, the least of what its sponsor
+// has and its limits leave. Unlike takeCredits and settle it ends with the caller's context,
+// since nothing depends on it.
 func (e *Engine) balanceOf(ctx context.Context, user imagegen.User) (b imagegen.Balance, err error) {
 	err = e.askLedger(ctx, func(ctx context.Context) (err error) {
 		b, err = e.readBalance(ctx, user)

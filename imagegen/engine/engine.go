@@ -96,13 +96,23 @@ func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, use
 
 // Authenticate returns the Service of the user to whom a raw API key belongs.
 // ErrMissingKey: the key is empty. ErrInvalidKey: it is malformed, unknown or revoked, or
-// its user is disabled. ErrExpiredKey: it has expired.
+// its user is disabled. ErrExpiredKey: it has expired. For a key on behalf of people it is the Service of the person
+// whom ctx names, see [account.WithPerson]; without one, that of the key's user, for what needs no person.
+// ErrInvalidRequest: the person cannot be one. ErrChargeRefused: the person is disabled, or has left.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
 	k, u, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
 		return nil, err
 	}
-	return &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash, accountType: u.AccountType}, nil
+	s := &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash, accountType: u.AccountType}
+	if k.Members == 0 {
+		return s, nil
+	}
+	s.behalf, s.owner = k, u
+	if p := account.PersonOf(ctx); p != (account.Person{}) {
+		return s.onBehalfOf(ctx, p)
+	}
+	return s, nil
 }
 
 // Trail returns the audit trail of the Store; nil if it keeps none.

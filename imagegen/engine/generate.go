@@ -26,6 +26,10 @@ func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millis
 
 // Generate implements [imagegen.Service].
 func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+	s, err := s.forPerson(ctx, q.EndUser)
+	if err != nil {
+		return imagegen.Result{}, err
+	}
 	result, err := s.generate(ctx, q)
 	s.observeReplay(ctx, result, err)
 	return result, err
@@ -80,10 +84,10 @@ type call struct {
 func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
 	q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
-	if r.References, err = s.engine.uploads.Take(ctx, s.user, q.References, q.Mask); err != nil {
+	if r.References, err = s.engine.uploads.Take(ctx, s.payer(), q.References, q.Mask); err != nil {
 		return nil, err
 	}
-	user, err := e.accounts.Account(ctx, s.user)
+	user, err := s.account(ctx)
 	if err != nil {
 		e.uploads.RemoveFiles(r.References)
 		return nil, err
@@ -92,7 +96,7 @@ func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
 	r.ID = e.ids.Generation(r.CreatedAt)
 	r.Fingerprint = fingerprint(r)
 	if e.cfg.Repeats.JoinWindow >= 0 {
-		r.JoinKey = joinKey(r, q.Join)
+		r.JoinKey = joinKey(r, q)
 	}
 	return &call{engine: e, session: s, request: q, record: r, model: m}, nil
 }
@@ -150,6 +154,9 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 		return imagegen.Result{}, err
 	}
 	e.noteUser(ctx, c.record.User)
+	if err := c.session.join(ctx, c.record.Charge().Credits); err != nil {
+		return c.refused(ctx, err)
+	}
 	if c.record.Async {
 		return c.queue(ctx)
 	}
@@ -312,7 +319,7 @@ func (c *call) tooFewCredits(ctx context.Context, err error) error {
 		return named
 	}
 	cost := c.record.Charge().Credits
-	b, failed := c.engine.balance(ctx, c.record.User)
+	b, failed := c.session.Balance(ctx)
 	if failed != nil || b.Credits >= cost {
 		return imagegen.ToUserError(err)
 	}

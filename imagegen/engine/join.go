@@ -12,12 +12,14 @@ import (
 
 // joinKey is equal for calls that may join each other; zero for a call that joins
 // nothing.
-func joinKey(r imagegen.Record, j *imagegen.JoinOptions) [32]byte {
+func joinKey(r imagegen.Record, q imagegen.GenerateRequest) [32]byte {
+	j := q.Join
 	if j == nil || r.Async || r.IdempotencyKey != "" {
 		return [32]byte{}
 	}
 	h := sha256.New()
-	for _, s := range append([]string{string(r.User), string(r.KeyID), string(r.Fingerprint[:])}, j.MatchValues...) {
+	for _, s := range append([]string{string(r.User), string(r.KeyID), string(r.Fingerprint[:]), q.EndUser},
+		j.MatchValues...) {
 		h.Write(binary.AppendUvarint(nil, uint64(len(s)))) // lengths keep neighbours apart
 		h.Write([]byte(s))
 	}

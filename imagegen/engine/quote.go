@@ -41,7 +41,7 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 		return imagegen.UsageReport{}, &imagegen.Error{Code: imagegen.CodeNotFound,
 			Message: "this service does not sum up usage"}
 	}
-	user, err := s.engine.accounts.Account(ctx, s.user)
+	user, err := s.account(ctx)
 	if err != nil {
 		return imagegen.UsageReport{}, err
 	}

@@ -18,6 +18,11 @@ type Session struct {
 	hash   [32]byte // of the key
 
 	accountType string // as it was when the key was looked up; "": it was not
+
+	behalf imagegen.Key  // a key on behalf of people; zero: the key is for its user
+	owner  imagegen.User // of that key
+	member imagegen.User // the person who asks; zero: nobody was named, and user is the owner
+	joined bool          // the member exists
 }
 
 var _ imagegen.Service = (*Session)(nil)
@@ -63,7 +68,11 @@ func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
 	if err := s.user.Check(); err != nil {
 		return imagegen.Balance{}, err
 	}
-	b, err := s.engine.balance(ctx, s.user)
+	user, err := s.account(ctx)
+	if err != nil {
+		return imagegen.Balance{}, err
+	}
+	b, err := s.engine.balanceOf(ctx, user)
 	if err != nil {
 		return imagegen.Balance{}, imagegen.ToUserError(err)
 	}
@@ -83,6 +92,9 @@ func (s *Session) Generation(ctx context.Context, id imagegen.GenerationID) (ima
 // for Generation. Every access to a generation on behalf of its owner goes through here, or
 // through the store's list of the user's records.
 func (s *Session) Record(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	if err := s.named(); err != nil {
+		return imagegen.Record{}, err
+	}
 	if !id.Valid() {
 		return imagegen.Record{}, imagegen.ErrNotFound
 	}
@@ -98,6 +110,9 @@ func (s *Session) Record(ctx context.Context, id imagegen.GenerationID) (imagege
 
 // Generations implements [imagegen.Service].
 func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.Page, error) {
+	if err := s.named(); err != nil {
+		return imagegen.Page{}, err
+	}
 	q.Limit = cmp.Or(q.Limit, imagegen.DefaultPageSize)
 	switch {
 	case !s.user.Valid():
@@ -135,7 +150,7 @@ func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.P
 // call waits for anything.
 func (s *Session) busy(ctx context.Context, payer imagegen.UserID) error {
 	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
-	if s.key == "" || !ok {
+	if s.key == "" || !ok || s.behalf.Members > 0 {
 		return nil
 	}
 	k, err := s.engine.accounts.KeyByHash(ctx, s.hash)

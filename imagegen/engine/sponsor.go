@@ -29,21 +29,12 @@ func (e *Engine) holdsCredits(ctx context.Context, u imagegen.UserID) (bool, err
 	return b.Credits > 0, err
 }
 
-// Grant is that of a ledger that is an [imagegen.CreditAdmin]. ErrInvalidRequest: also if somebody else pays for the
-// user. ErrNotFound: the ledger is none.
-func (e *Engine) Grant(ctx context.Context, g imagegen.Grant) (imagegen.Granted, error) {
-	l, ok := e.ledger.(imagegen.CreditAdmin)
-	if !ok {
-		return imagegen.Granted{}, &imagegen.Error{Code: imagegen.CodeNotFound,
-			Message: "this ledger grants no credits"}
+// CheckGrant returns why a user is granted no credits: somebody else pays for it. ErrInvalidRequest.
+func (e *Engine) CheckGrant(ctx context.Context, u imagegen.UserID) error {
+	user, err := e.accounts.Account(ctx, u)
+	if err == nil && user.Sponsor != "" {
+		err = imagegen.Invalid("user %q is a member, and its sponsor %s pays for it; grant credits to the sponsor", user.Name,
+			user.Sponsor)
 	}
-	u, err := e.accounts.Account(ctx, g.User)
-	if err == nil && u.Sponsor != "" {
-		err = imagegen.Invalid("user %q is a member, and its sponsor %s pays for it; grant credits to the sponsor", u.Name, u.Sponsor)
-	}
-	if err != nil {
-		return imagegen.Granted{}, err
-	}
-	granted, err := l.Grant(ctx, g)
-	return granted, imagegen.ToUserError(err)
+	return err
 }

@@ -71,16 +71,14 @@ func TestMemberHasNoCredits(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
 	ctx := t.Context()
 	school, zoe := h.sponsored(imagegen.KeyLimits{})
-	_, err := h.engine.Grant(ctx, imagegen.Grant{User: zoe.ID, Credits: 5})
-	h.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+	h.is.True(errors.Is(h.engine.CheckGrant(ctx, zoe.ID), imagegen.ErrInvalidRequest))
 	ann, err := h.engine.Accounts().CreateUser(ctx, "ann", "")
 	h.is.NoErr(err)
-	_, err = h.engine.Grant(ctx, imagegen.Grant{User: ann.ID, Credits: 5})
+	_, err = h.db.Grant(ctx, imagegen.Grant{User: ann.ID, Credits: 5})
 	h.is.NoErr(err)
 	h.is.True(errors.Is(h.engine.SetSponsor(ctx, ann.ID, school.ID, imagegen.KeyLimits{}), imagegen.ErrInvalidRequest))
 	h.is.NoErr(h.engine.SetSponsor(ctx, zoe.ID, "", imagegen.KeyLimits{}))
-	_, err = h.engine.Grant(ctx, imagegen.Grant{User: zoe.ID, Credits: 5})
-	h.is.NoErr(err)
+	h.is.NoErr(h.engine.CheckGrant(ctx, zoe.ID))
 }
 
 // Beside a ledger that takes no part in the store's transactions the sponsor pays too; limits cannot be kept there.

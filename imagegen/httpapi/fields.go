@@ -47,9 +47,9 @@ var fields = []field{
 }
 
 // setUser takes what OpenAI's clients send. It changes nothing about the images, but calls with
-// different users are never repetitions of each other.
+// different users are never repetitions of each other, and with a key on behalf of people it names the one who asks.
 func setUser(q *imagegen.GenerateRequest, v string) error {
-	q.Join.MatchValues = append(q.Join.MatchValues, v)
+	q.EndUser = v
 	return nil
 }
 

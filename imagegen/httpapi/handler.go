@@ -51,6 +51,11 @@ type Options struct {
 	// that of package openai, count the requests of a key together. nil: limits of its own.
 	Limits *Limits
 
+	// PersonHeaders are the headers in which requests with a key on behalf of people ([imagegen.Key.Members]) name the
+	// person who asks: the first that is there is the identifier, the next a name for display. Without any, the field
+	// user names the person. nil: X-OpenWebUI-User-Id, X-OpenWebUI-User-Email.
+	PersonHeaders []string
+
 	// RedirectImages answers a request for an image with a redirect to an address in the image
 	// store itself, so that the bytes do not pass through this process. It requires an
 	// [imagegen.ImageLinker]; without one it has no effect.
@@ -65,7 +70,8 @@ type Options struct {
 // use and need not be closed. After Engine.Stop it refuses new work, but still serves reads.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
-		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.limits()}, o.Log)}
+		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.limits(),
+		PersonHeaders: o.PersonHeaders}, o.Log)}
 	a.router = a.routes()
 	return a
 }

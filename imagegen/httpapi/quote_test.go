@@ -157,7 +157,7 @@ func TestUsageIsRefused(t *testing.T) {
 		"from=1960-01-01":               "from must be a day",
 		"from=2026-01-02&to=2026-01-01": "from comes first",
 		"from=2024-01-01&to=2026-01-01": "more than 366 days",
-		"group_by=hour":                 "grouped by [day model key]",
+		"group_by=hour":                 "grouped by [day model key member]",
 		"group_by=day,day":              "names \"day\" twice",
 		"group_by=":                     "no value",
 		"since=2026-01-01":              "unknown query parameter",

@@ -21,7 +21,8 @@ func (s *suite) usage() {
 			Spent: g.Credits, Images: len(g.Images), Generations: 1})
 	}
 	want.Failed = 1
-	for _, by := range [][]imagegen.UsageGroup{nil, {imagegen.UsageByDay}, imagegen.UsageGroups()} {
+	for _, by := range [][]imagegen.UsageGroup{nil, {imagegen.UsageByDay},
+		{imagegen.UsageByDay, imagegen.UsageByModel, imagegen.UsageByKey}} {
 		r, err := s.Alice.Usage(s.Context(), imagegen.UsageQuery{By: by})
 		s.is.NoErr(err)
 		s.is.Equal(cmp.Diff(by, r.By), "")

@@ -25,7 +25,7 @@ func (w *service) grant(t *rapid.T) {
 		if g.Expires.Equal(w.books.now) {
 			g.Expires = g.Expires.Add(time.Hour)
 		}
-		if _, err := w.Engine.Grant(w.Context(), g); err != nil {
+		if _, err := w.Grant(w.Context(), g); err != nil {
 			w.Fatal(err)
 		}
 	}

@@ -34,6 +34,9 @@ type Key struct {
 	RevokedAt  Time           `json:"revoked_at"`   // zero: not revoked
 	LastUsedAt Time           `json:"last_used_at"` // zero: never; may lag behind by a minute
 	Limits     KeyLimits      `json:"limits"`
+	// Members is how many people can become members of the user by the key, each with the limits; 0: it is not on
+	// behalf of people, and the limits are its own.
+	Members int `json:"members"`
 }
 
 // KeyLimits bound what an API key can be used for; 0 means no limit. Its fields are those of [imagegen.KeyLimits] in
@@ -57,6 +60,8 @@ type NewKey struct {
 	Name    string    `json:"name"`
 	Expires Time      `json:"expires_at"`
 	Limits  KeyLimits `json:"limits"`
+	// Members makes a key on behalf of so many people, as in [Key]. 0: a key for the user.
+	Members int `json:"members"`
 }
 
 // RawKey is an API key at its creation, the only time that its secret is known.

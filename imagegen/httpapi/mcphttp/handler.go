@@ -44,6 +44,9 @@ type Options struct {
 	// requests of a key together. nil: limits of its own.
 	Limits *serving.Limits
 
+	// PersonHeaders are the headers that name the person who asks, as in package httpapi.
+	PersonHeaders []string
+
 	// Tools configures the tools. Its Dir, ImageURL, Schemas and Log are ignored: this package never
 	// reads or writes files.
 	Tools mcpserver.Options
@@ -61,7 +64,8 @@ func NewHandler(service *engine.Engine, o Options) http.Handler {
 	o.Tools.Dir, o.Tools.Schemas, o.Tools.Log = nil, mcp.NewSchemaCache(),
 		slog.New(serving.NewLogHandler(o.Log.Handler()))
 	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
-		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.Limits}, o.Log)}
+		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.Limits,
+		PersonHeaders: o.PersonHeaders}, o.Log)}
 	options := mcp.StreamableHTTPOptions{
 		Stateless:           true,
 		MaxRequestBodyBytes: largestBody,

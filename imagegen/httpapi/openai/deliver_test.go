@@ -202,7 +202,7 @@ func TestJoining(t *testing.T) {
 		s := &stub{images: 1, size: 1}
 		is.True(!ask(t, s, &sink{most: -1}, more))
 		is.True(s.asked.Join != nil && !s.asked.Join.Retry)
-		seen[strings.Join(s.asked.Join.MatchValues, "|")] = true
+		seen[s.asked.EndUser+"\x00"+strings.Join(s.asked.Join.MatchValues, "|")] = true
 	}
 	is.Equal(len(seen), 5)
 }

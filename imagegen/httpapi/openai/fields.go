@@ -60,7 +60,7 @@ var fields = []field{
 	}},
 	{"stream", jsonscan.Boolean, func(r *request, v string) error { r.stream = v == "true"; return nil }},
 	{"partial_images", jsonscan.Number, checkPartialImages},
-	{"user", jsonscan.Text, also("")},
+	{"user", jsonscan.Text, func(r *request, v string) error { r.EndUser = v; return nil }},
 	{"safety_identifier", jsonscan.Text, also("safety_identifier\x00")},
 }
 

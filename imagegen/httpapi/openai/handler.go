@@ -73,6 +73,9 @@ type Options struct {
 	// requests of a key together. nil: limits of its own.
 	Limits *serving.Limits
 
+	// PersonHeaders are the headers that name the person who asks, as in package httpapi.
+	PersonHeaders []string
+
 	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
 }
@@ -85,7 +88,7 @@ func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string)
 	return &api{
 		authenticate: func(ctx context.Context, rawKey string) (Session, error) { return authenticate(ctx, rawKey) },
 		site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
-			CORSOrigins: o.CORSOrigins, Limits: o.Limits}, o.Log),
+			CORSOrigins: o.CORSOrigins, Limits: o.Limits, PersonHeaders: o.PersonHeaders}, o.Log),
 	}
 }
 

@@ -78,6 +78,29 @@ func (s *store) CreateUser(ctx context.Context, u imagegen.User) error {
 	})
 }
 
+// CreateMember implements [imagegen.AccountStore].
+func (s *store) CreateMember(ctx context.Context, u imagegen.User, most int) error {
+	return s.act(ctx, account.ActUserCreate, func() (trail.Change, error) {
+		if _, there := s.users[u.ID]; there {
+			return trail.Change{}, nil
+		}
+		if _, err := s.userByName(u.Name); err == nil {
+			return trail.UserCreated(u), imagegen.ErrExists
+		}
+		members := 0
+		for _, m := range s.users {
+			if m.Sponsor == u.Sponsor {
+				members++
+			}
+		}
+		if err := rules.Member(lookup{s}, u, members, most); err != nil {
+			return trail.UserCreated(u), err
+		}
+		s.users[u.ID] = u
+		return trail.UserCreated(u), nil
+	})
+}
+
 // userByName finds a user by name. imagegen.ErrNotFound.
 func (s *store) userByName(name string) (imagegen.User, error) {
 	for _, u := range s.users {

@@ -104,6 +104,7 @@ var promises = promisetest.Promises{
 	"Store/Users":                "Users are found by identifier and name, and are what was last written.",
 	"Store/UserNames":            "A name belongs to one user; a CreateUser that is repeated succeeds.",
 	"Store/Sponsor":              "A sponsor pays for members that have neither members nor another sponsor.",
+	"Store/CreateMember":         "Members are added up to a number, and each once.",
 	"Store/Keys":                 "Keys are found by hash and user, and are what was last written.",
 	"Store/KeyUse":               "The last use of a key is recorded and never goes back.",
 	"Store/EndedContext":         "A write whose context has ended before it begins fails and changes nothing.",

@@ -148,6 +148,10 @@ func (s sharedStore) SuspendUser(ctx context.Context, id imagegen.UserID, at tim
 	return s.next().SuspendUser(ctx, id, at)
 }
 
+func (s sharedStore) CreateMember(ctx context.Context, u imagegen.User, most int) error {
+	return s.next().CreateMember(ctx, u, most)
+}
+
 func (s sharedStore) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
 	return s.next().SetSponsor(ctx, id, sponsor, l)
 }

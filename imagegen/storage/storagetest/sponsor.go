@@ -50,6 +50,43 @@ func testSponsor(s *store) {
 	}
 }
 
+// Members are added up to a number, and each once.
+func testCreateMember(s *store) {
+	ctx := s.t.Context()
+	s.is.NoErr(s.CreateUser(ctx, imagegen.User{ID: "usr_1", Name: "school"}))
+	member := func(n int) imagegen.User {
+		return imagegen.User{ID: imagegen.UserID(fmt.Sprint("usr_m", n)), Name: fmt.Sprint("school/", n),
+			Sponsor: "usr_1",
+			Limits:  imagegen.KeyLimits{Daily: 3}, Display: "Zoë"}
+	}
+	var created atomic.Int64
+	for _, err := range together(40, func(i int) error {
+		err := s.CreateMember(ctx, member(i%8), 5)
+		if err == nil {
+			created.Add(1)
+		}
+		return err
+	}) {
+		s.is.True(err == nil || errors.Is(err, imagegen.ErrChargeRefused) && imagegen.Definite(err))
+	}
+	all, err := s.Users(ctx)
+	s.is.NoErr(err)
+	s.is.Equal(len(all), 6) // and the school
+	s.is.True(created.Load() >= 5)
+	for _, u := range all[1:] { // repeating is success
+		s.is.NoErr(s.CreateMember(ctx, u, 0))
+		got, err := s.User(ctx, u.ID)
+		s.is.NoErr(err)
+		s.is.Equal(diff(u, got), "")
+		s.is.Equal(got.Limits.Daily, imagegen.Credits(3))
+	}
+	s.is.True(errors.Is(s.CreateMember(ctx, imagegen.User{ID: "usr_9", Name: "x/9", Sponsor: "usr_8"}, 5),
+		imagegen.ErrNotFound))
+	taken := member(9)
+	taken.Name = "school"
+	s.is.True(errors.Is(s.CreateMember(ctx, taken, 99), imagegen.ErrExists))
+}
+
 // membersAre reads a sponsor's members page by page.
 func (s *store) membersAre(i imagegen.Inspector, sponsor imagegen.UserID, want ...string) {
 	s.t.Helper()

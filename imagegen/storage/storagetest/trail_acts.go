@@ -109,6 +109,11 @@ func (r *trail) acts() []act {
 			After: "name=school account_type=FREE"}, func(ctx context.Context) error {
 			return r.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "school", AccountType: "FREE"})
 		}},
+		{"CreateMember", account.TrailRow{Act: account.ActUserCreate, Target: "usr_3", User: "usr_3",
+			After: "name=school/zoe account_type=FREE sponsor=usr_2"}, func(ctx context.Context) error {
+			return r.CreateMember(ctx, imagegen.User{ID: "usr_3", Name: "school/zoe", AccountType: "FREE",
+				Sponsor: "usr_2"}, 1)
+		}},
 		{"SetSponsor", row(account.ActUserSponsor, "usr_1", "account_type=PRO",
 			"account_type=PRO sponsor=usr_2 credits=0 daily_credits=3 monthly_credits=0 at_once=0"),
 			func(ctx context.Context) error {

@@ -19,7 +19,12 @@ func (l *Local) createKey(ctx context.Context, n admin.NewKey) (admin.RawKey, er
 	if !u.DisabledAt.IsZero() {
 		return admin.RawKey{}, refusal("the user %q is disabled; a key for this user would not work", n.User)
 	}
-	raw, k, err := l.Engine.Accounts().MintLimitedKey(ctx, u.ID, n.Name, n.Expires.Time, imagegen.KeyLimits(n.Limits))
+	accounts, limits := l.Engine.Accounts(), imagegen.KeyLimits(n.Limits)
+	if n.Members > 0 {
+		raw, k, err := accounts.MintMembersKey(ctx, u.ID, n.Name, n.Expires.Time, n.Members, limits)
+		return admin.RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
+	}
+	raw, k, err := accounts.MintLimitedKey(ctx, u.ID, n.Name, n.Expires.Time, limits)
 	return admin.RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
 }
 
@@ -62,7 +67,7 @@ func changedKey(id imagegen.KeyID, change func() (imagegen.Key, error)) (admin.K
 
 func viewKey(k imagegen.Key) admin.Key {
 	return admin.Key{ID: k.ID, Name: k.Name, Prefix: k.Prefix, CreatedAt: at(k.CreatedAt), ExpiresAt: at(k.ExpiresAt),
-		RevokedAt: at(k.RevokedAt), LastUsedAt: at(k.LastUsedAt), Limits: admin.KeyLimits(k.Limits)}
+		RevokedAt: at(k.RevokedAt), LastUsedAt: at(k.LastUsedAt), Limits: admin.KeyLimits(k.Limits), Members: k.Members}
 }
 
 // OperatorKeys manages the operator keys of the database. Keys expire by the time that the store trusts, not by the

@@ -27,7 +27,7 @@ func (l *Local) createUser(ctx context.Context, n admin.NewUser) (admin.User, er
 		return admin.User{}, words(err)
 	}
 	if n.Credits != 0 {
-		if _, err := l.Engine.Grant(ctx, imagegen.Grant{User: u.ID, Credits: n.Credits,
+		if _, err := l.DB.Grant(ctx, imagegen.Grant{User: u.ID, Credits: n.Credits,
 			Priority: imagegen.DefaultPriority}); err != nil {
 			return admin.User{},
 				fmt.Errorf("the user %q was created, but the credits were not granted: %w; use imagegend credit grant",

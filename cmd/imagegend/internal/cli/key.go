@@ -24,14 +24,19 @@ func (a *app) keyCommand() *cobra.Command {
 func (a *app) keyCreateCommand() *cobra.Command {
 	var k admin.NewKey
 	var expiresIn time.Duration
+	var onBehalf bool
+	var members int
 	c := &cobra.Command{
 		Use:   "create --user NAME",
 		Short: "make an API key and print it, once",
 		Long: "Makes an API key. The key alone goes to standard output; it is stored nowhere and shown only now.\n" +
-			"Its identifier, its user and when it expires go to standard error.",
+			"Its identifier, its user and when it expires go to standard error.\n\n" +
+			"With --on-behalf the key is for a program that asks for many people: each request names one, who becomes a\n" +
+			"member of the user, with the limits of --limit. Anybody who has the key can claim to be anybody.",
 		Example: "  export IMAGEGEND_API_KEY=$(imagegend key create --user alice)\n" +
 			"  imagegend key create --user alice --name laptop --expires-in 720h\n" +
-			"  imagegend key create --user alice --name ci --limit day=20,at-once=2",
+			"  imagegend key create --user alice --name ci --limit day=20,at-once=2\n" +
+			"  imagegend key create --user school --name chat --on-behalf --limit day=20 --members 30",
 		Args: exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
@@ -39,6 +44,9 @@ func (a *app) keyCreateCommand() *cobra.Command {
 		// Without --expires-in the zero time stays, which means never.
 		if expiresIn > 0 {
 			k.Expires = admin.Time{Time: time.Now().Add(expiresIn)}
+		}
+		if k.Members = 0; onBehalf || cmd.Flags().Changed("members") {
+			k.Members = members
 		}
 		made, err := admin.CreateKey.Do(cmd.Context(), s, k)
 		if err != nil {
@@ -56,6 +64,8 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	c.Flags().StringVar(&k.Name, "name", "default", "`name` that tells the key from the user's others")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in",
 		"time after which the key expires, such as 720h; without it, never")
+	c.Flags().BoolVar(&onBehalf, "on-behalf", false, "the key is used on behalf of people, whom requests name")
+	c.Flags().IntVar(&members, "members", 1000, "`number` of people who can become members; it implies --on-behalf")
 	// A key without limits can spend all that its user has.
 	limitFlag(c, &k.Limits)
 	return c

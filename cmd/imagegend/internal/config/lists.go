@@ -3,8 +3,10 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -15,6 +17,17 @@ func parseOrigin(s string) (string, error) {
 		return s, nil
 	}
 	return s, checkOrigin(s)
+}
+
+// headerName is the form of the names of headers in use.
+var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+
+// parseHeader reads the name of a header, in the form in which requests have it.
+func parseHeader(s string) (string, error) {
+	if !headerName.MatchString(s) {
+		return "", errors.New("write the name of a header, such as X-OpenWebUI-User-Id")
+	}
+	return http.CanonicalHeaderKey(s), nil
 }
 
 // checkOrigin refuses what no browser sends. Such an entry would never match, and nobody would notice.

@@ -86,6 +86,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.TLSCert, s.TLSKey, s.ACMEEmail, s.ACMEDirectory = "cert.pem", "key.pem", "ops@example.com",
 			"https://ca.example.com/directory"
 		s.ACMEDomains = []string{"images.example.com", "x.example.com"}
+		s.PersonHeaders = []string{"X-User-Id", "X-Mail"}
 		s.CORSOrigins, s.Models, s.Policy = []string{"https://a.example", "https://b.example"}, "m.yaml",
 			"quality-first"
 		s.Concurrency, s.Nodes, s.MaxQueued, s.SlotWait, s.AttemptTimeout = 4, 3, 50, 5*time.Second, time.Minute
@@ -113,7 +114,8 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
 		"acme-domain": "images.example.com,X.example.com", "acme-directory": "https://ca.example.com/directory",
 		"base-url": "https://images.example.com/", "cors-origin": "https://a.example,https://b.example",
-		"models": "m.yaml", "policy": "quality-first", "concurrency": "4", "nodes": "3", "max-queued": "50",
+		"person-header": "x-user-id,X-Mail",
+		"models":        "m.yaml", "policy": "quality-first", "concurrency": "4", "nodes": "3", "max-queued": "50",
 		"fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h",
 		"keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m", "ops-admin": "true",
 		"currency": "EUR", "credit-value": "0.0125",
@@ -136,7 +138,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		env[config.EnvName(name)] = value
 		file.WriteString(name + ": ")
 		switch name {
-		case "cors-origin", "trusted-proxy", "ref", "acme-domain":
+		case "cors-origin", "person-header", "trusted-proxy", "ref", "acme-domain":
 			file.WriteString("[\"" + strings.ReplaceAll(value, ",", `", "`) + "\"]\n")
 		case "addr", "ops-addr":
 			file.WriteString(`"` + value + `"` + "\n")
@@ -217,6 +219,8 @@ func TestWrongValues(t *testing.T) {
 		{"port with a slip", nil, nil, "addr: 127.0.0.1:80x\n", []string{"settings.yaml:1:7: addr", "65535"}},
 		{"port for the address of operators", []string{"--ops-addr", "9090"}, nil, "",
 			[]string{"--ops-addr", ":9090 for this machine only"}},
+		{"words for a header", []string{"--person-header", "X User"}, nil, "", []string{"--person-header",
+			"the name of a header"}},
 		{"path for an origin", []string{"--cors-origin", "https://app.example.com/"}, nil, "", []string{"--cors-origin",
 			"an origin such as https://app.example.com"}},
 		{"host for an origin", nil, map[string]string{"IMAGEGEND_CORS_ORIGIN": "*,app.example.com"}, "",

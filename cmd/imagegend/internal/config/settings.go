@@ -42,6 +42,7 @@ type Server struct {
 	BaseURL        string
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
+	PersonHeaders  []string // none: those of package httpapi
 	// Certificate and key belong together; ACMEDomains exclude them.
 	TLSCert       string // "": no TLS, unless ACMEDomains are named
 	TLSKey        string
@@ -151,6 +152,8 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 			"`address` or network of a proxy whose forwarded headers count; repeatable")
 		fs.Var(&list[string]{&s.CORSOrigins, parseOrigin}, "cors-origin",
 			"`origin` whose pages may call the service from a browser, or *; repeatable")
+		fs.Var(&list[string]{&s.PersonHeaders, parseHeader}, "person-header",
+			"`header` that names the person who asks, for keys on behalf of people; the first that is there counts; repeatable; without it, X-OpenWebUI-User-Id and X-OpenWebUI-User-Email")
 		fs.Var(newWord(&s.ImageLinks, "proxy", Redirect), "image-links",
 			"how callers read images: proxy sends them, redirect leads to the object store of --images by links that expire after 5 minutes")
 		fs.StringVar(&s.TLSCert, "tls-cert", "",

@@ -25,6 +25,7 @@ func (d *daemon) api() http.Handler {
 		Limits:         limits,
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
+		PersonHeaders:  d.options.PersonHeaders,
 		RedirectImages: d.options.ImageLinks == config.Redirect,
 		Log:            d.log,
 	})
@@ -33,6 +34,7 @@ func (d *daemon) api() http.Handler {
 		Limits:         limits,
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
+		PersonHeaders:  d.options.PersonHeaders,
 		Log:            d.log,
 	})
 	tools := d.tools(limits)
@@ -54,6 +56,7 @@ func (d *daemon) tools(limits *httpapi.Limits) http.Handler {
 		BaseURL:        d.options.BaseURL,
 		TrustedProxies: d.options.TrustedProxies,
 		CORSOrigins:    d.options.CORSOrigins,
+		PersonHeaders:  d.options.PersonHeaders,
 		Limits:         limits,
 		Tools:          mcpserver.Options{Version: d.options.Version},
 		Log:            d.log,

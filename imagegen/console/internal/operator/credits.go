@@ -22,7 +22,9 @@ func Grant(p *frame.Page, u imagegen.User, f *form.Form) error {
 	var err error
 	if f.Valid() {
 		// The reference has been used for something else if the ledger says so, or if what it returns has other terms.
-		granted, err = p.Engine.Grant(p.Context(), g)
+		if err = p.Engine.CheckGrant(p.Context(), u.ID); err == nil {
+			granted, err = p.Ledger.Grant(p.Context(), g)
+		}
 		if err == nil && !sameTerms(granted, g) || errors.Is(err, imagegen.ErrGrantConflict) {
 			addReferenceFault(f, "ref", "Nothing was granted now.")
 		} else if err = f.AddError("credits", err); err != nil {

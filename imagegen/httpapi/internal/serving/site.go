@@ -21,6 +21,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
@@ -30,6 +31,7 @@ type Site struct {
 	TrustedProxies []netip.Prefix
 	CORSOrigins    []string
 	Limits         *Limits
+	PersonHeaders  []string // nil: those of Open WebUI
 
 	log    *slog.Logger
 	access *slog.Logger // without request_id: its lines carry their own
@@ -46,6 +48,9 @@ func NewSite(s Site, log *slog.Logger) *Site {
 	if s.Limits == nil {
 		s.Limits = NewLimits(0)
 	}
+	if s.PersonHeaders == nil {
+		s.PersonHeaders = defaultPersonHeaders()
+	}
 	return &s
 }
 
@@ -53,6 +58,9 @@ func NewSite(s Site, log *slog.Logger) *Site {
 // caller defers Finish.
 func (s *Site) Begin(x *Exchange, w http.ResponseWriter, r *http.Request) {
 	x.prepare(w, r)
+	if p := person(r.Header, s.PersonHeaders); p != (account.Person{}) {
+		x.Ctx = account.WithPerson(x.Ctx, p)
+	}
 	x.Header().Set("X-Request-Id", RequestID(x.Ctx))
 	httpguard.Begin(x, r)
 	s.allowOrigin(x)

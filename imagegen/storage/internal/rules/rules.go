@@ -5,6 +5,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,15 +52,24 @@ func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 	var k imagegen.Key // of who asks without: it refuses a disabled user
 	if r.KeyID != "" {
 		k, err = in.Key(r.KeyID)
-		if errors.Is(err, imagegen.ErrNotFound) || err == nil && k.User != r.User {
+		if errors.Is(err, imagegen.ErrNotFound) || err == nil && k.User != asks(k, r) {
 			return imagegen.ErrInvalidKey
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := k.CheckUsable(u, at.Now); err != nil {
+	holder := u
+	if k.Members > 0 {
+		if holder, err = in.User(k.User); err != nil && !errors.Is(err, imagegen.ErrNotFound) {
+			return err
+		}
+	}
+	if err := k.CheckUsable(holder, at.Now); err != nil {
 		return err
+	}
+	if !u.DisabledAt.IsZero() {
+		return imagegen.ChargeRefused("%q is disabled, and nothing was charged; the owner of the account can say why", u.Name)
 	}
 	if err := free(in, r, at); err != nil {
 		return err
@@ -68,6 +78,15 @@ func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 		return err
 	}
 	return pays(in, u, r)
+}
+
+// asks returns to whom the API key of a record has to belong: to the user or, if it is on behalf of people, to the
+// payer.
+func asks(k imagegen.Key, r imagegen.Record) imagegen.UserID {
+	if k.Members > 0 {
+		return r.Payer
+	}
+	return r.User
 }
 
 // pays returns why the payer of a record cannot pay for its user; nil if it can.
@@ -83,6 +102,17 @@ func pays(in Accounts, u imagegen.User, r imagegen.Record) error {
 		return err
 	}
 	return u.CheckPays(sponsor)
+}
+
+// Member returns why a user with a sponsor cannot be added; nil if it can. The sponsor has so many members already.
+func Member(in Accounts, u imagegen.User, members, most int) error {
+	if err := cmp.Or(u.ID.Check(), u.Limits.Check()); err != nil {
+		return err
+	}
+	if members >= most {
+		return imagegen.ChargeRefused("this account has %d members, and its key admits no more; ask its owner", members)
+	}
+	return Sponsor(in, u, u.Sponsor, u.Limits, false)
 }
 
 // Sponsor returns why a user cannot get a sponsor; nil if it can. members reports whether the user has members.
@@ -129,7 +159,7 @@ func Unlimited(in Accounts, r imagegen.Record) error {
 	switch {
 	case err != nil:
 		return err
-	case by.Key.Limits != (imagegen.KeyLimits{}):
+	case by.Key.Members == 0 && by.Key.Limits != (imagegen.KeyLimits{}):
 		return imagegen.ChargeRefused("the limits of the API key %s cannot be kept here; use one without limits",
 			by.Key.ID)
 	case by.Member.Limits != (imagegen.KeyLimits{}):

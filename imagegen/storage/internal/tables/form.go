@@ -164,6 +164,7 @@ func codeUser(c *kv.Coder, u *imagegen.User) {
 	if c.Since(2) {
 		kv.Text(c, &u.Sponsor)
 		codeLimits(c, &u.Limits)
+		kv.Text(c, &u.Display)
 	}
 }
 
@@ -175,7 +176,7 @@ func codeLimits(c *kv.Coder, l *imagegen.KeyLimits) {
 }
 
 func codeKey(c *kv.Coder, k *imagegen.Key) {
-	c.Version(1)
+	c.Version(2)
 	kv.Text(c, &k.ID)
 	kv.Text(c, &k.User)
 	kv.Text(c, &k.Name)
@@ -186,6 +187,9 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	kv.Moment(c, &k.RevokedAt)
 	kv.Moment(c, &k.LastUsedAt)
 	codeLimits(c, &k.Limits)
+	if c.Since(2) {
+		kv.Number(c, &k.Members)
+	}
 }
 
 func codeOperatorKey(c *kv.Coder, k *account.OperatorKey) {

@@ -39,6 +39,26 @@ func (t *Tables) CreateUser(ctx context.Context, u imagegen.User) error {
 	})
 }
 
+// CreateMember implements [imagegen.AccountStore]. It counts the members that there are, up to most.
+func (t *Tables) CreateMember(ctx context.Context, u imagegen.User, most int) error {
+	return t.act(ctx, account.ActUserCreate, func(tx kv.Tx) (trail.Change, error) {
+		if users.Has(tx, kv.Key(string(u.ID))) {
+			return trail.Change{}, nil
+		}
+		count := 0
+		for range members.Keys(tx, kv.Key(string(u.Sponsor))) {
+			if count++; count == most {
+				break
+			}
+		}
+		if err := rules.Member(accounts{tx}, u, count, most); err != nil {
+			return trail.UserCreated(u), err
+		}
+		tx.OnCommit(func() { t.users.forget(u.ID) })
+		return create(tx, userNames, &u, trail.UserCreated(u))
+	})
+}
+
 // loadUser reads a user. imagegen.ErrNotFound.
 func loadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) {
 	return users.Get(tx, kv.Key(string(id)))

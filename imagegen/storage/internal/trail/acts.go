@@ -11,7 +11,11 @@ import (
 
 // UserCreated is the change of a new user.
 func UserCreated(u imagegen.User) Change {
-	return Change{Target: string(u.ID), User: u.ID, After: Fields("name", u.Name, "account_type", u.AccountType)}
+	after := Fields("name", u.Name, "account_type", u.AccountType)
+	if u.Sponsor != "" {
+		after += " " + Fields("sponsor", string(u.Sponsor)) + limited(u.Limits)
+	}
+	return Change{Target: string(u.ID), User: u.ID, After: after}
 }
 
 // UserChanged tells how a user stood before and stands after a change.
@@ -28,8 +32,11 @@ func UserChanged(from, to imagegen.User) Change {
 
 // KeyCreated is the change of a new key.
 func KeyCreated(k imagegen.Key) Change {
-	return Change{Target: string(k.ID), User: k.User, After: Fields("name", k.Name, "prefix", k.Prefix, "expires_at",
-		k.ExpiresAt) + limited(k.Limits)}
+	after := Fields("name", k.Name, "prefix", k.Prefix, "expires_at", k.ExpiresAt)
+	if k.Members > 0 {
+		after += " " + Fields("members", k.Members)
+	}
+	return Change{Target: string(k.ID), User: k.User, After: after + limited(k.Limits)}
 }
 
 // KeyLimited tells the limits of a key before and after a change.

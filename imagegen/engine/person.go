@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+)
+
+// onBehalfOf returns the session of a person for a key on behalf of people. It writes nothing: who asks for the first
+// time becomes a user when there is something to charge, see Session.join.
+func (s *Session) onBehalfOf(ctx context.Context, p account.Person) (*Session, error) {
+	u, err := p.Member(s.owner)
+	if err != nil {
+		return nil, err
+	}
+	of := *s
+	of.user, of.member = u.ID, u
+	stored, err := s.engine.accounts.User(ctx, u.ID)
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound):
+		return &of, nil
+	case err != nil:
+		return nil, err
+	case stored.Sponsor != s.owner.ID:
+		return nil, imagegen.ChargeRefused("%q is not a member of this account any more; its owner can say why",
+			strings.TrimSpace(p.ID))
+	case !stored.DisabledAt.IsZero():
+		return nil, imagegen.ChargeRefused("%q is disabled in this account; its owner can say why",
+			strings.TrimSpace(p.ID))
+	}
+	of.member, of.joined, of.accountType = stored, true, ""
+	return &of, nil
+}
+
+// forPerson returns the session of the person whom a request names, where the key is on behalf of people and the
+// context has named nobody; else the session itself. ErrInvalidRequest: there is none, or the two differ.
+func (s *Session) forPerson(ctx context.Context, endUser string) (*Session, error) {
+	switch {
+	case s.behalf.Members == 0:
+		return s, nil
+	case s.member.ID == "":
+		return s.onBehalfOf(ctx, account.Person{ID: endUser})
+	case endUser == "":
+		return s, nil
+	}
+	named, err := account.Person{ID: endUser}.Member(s.owner)
+	if err == nil && named.ID != s.user {
+		err = imagegen.InvalidField("user", "the field user names another person than the header does; send one of the two")
+	}
+	return s, err
+}
+
+// named returns an ErrInvalidRequest if the key is on behalf of people and the request named nobody.
+func (s *Session) named() error {
+	if s.behalf.Members == 0 || s.member.ID != "" {
+		return nil
+	}
+	_, err := account.Person{}.Member(s.owner)
+	return err
+}
+
+// join makes the person who asks for the first time a member. It comes last before the charge: a request that is
+// refused writes nothing. ErrInsufficientCredits: the owner of the key has too few for the cost. ErrChargeRefused:
+// there are as many members as there may be.
+func (s *Session) join(ctx context.Context, cost imagegen.Credits) error {
+	if s.behalf.Members == 0 || s.joined {
+		return nil
+	}
+	if s.engine.hasLess(ctx, s.owner.ID, cost) {
+		return imagegen.ErrInsufficientCredits
+	}
+	return s.engine.accounts.CreateMember(ctx, s.member, s.behalf)
+}
+
+// account returns the user of the session as it is charged and priced. A person who has asked for nothing yet has the
+// limits that the key gives to new members.
+func (s *Session) account(ctx context.Context) (imagegen.User, error) {
+	if s.behalf.Members == 0 || s.member.ID == "" || s.joined {
+		return s.engine.accounts.Account(ctx, s.user)
+	}
+	u := s.member
+	u.AccountType, u.Limits = s.owner.AccountType, s.behalf.Limits
+	return u, nil
+}
+
+// payer is whose share of the space for uploads the session takes: people behind one key have one share.
+func (s *Session) payer() imagegen.UserID {
+	if s.behalf.Members > 0 {
+		return s.owner.ID
+	}
+	return s.user
+}

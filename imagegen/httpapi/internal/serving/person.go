@@ -1,0 +1,31 @@
+package serving
+
+import (
+	"net/http"
+
+	"github.com/imagegend/imagegend/imagegen/account"
+)
+
+// defaultPersonHeaders are the headers in which Open WebUI names the person who asks, with
+// ENABLE_FORWARD_USER_INFO_HEADERS (its backend/open_webui/utils/headers.py, read on 2026-11-27).
+func defaultPersonHeaders() []string {
+	return []string{"X-OpenWebUI-User-Id", "X-OpenWebUI-User-Email"}
+}
+
+// person is whom a request names: the first of the headers that is there is the identifier, and the next one a name for
+// display. Only keys on behalf of people look at it.
+func person(h http.Header, names []string) (p account.Person) {
+	for _, name := range names {
+		values := h.Values(name)
+		switch {
+		case len(values) == 0 || len(values) == 1 && values[0] == "":
+		case len(values) > 1:
+			p.Ambiguous = true
+		case p.ID == "":
+			p.ID = values[0]
+		case p.Name == "":
+			p.Name = values[0]
+		}
+	}
+	return p
+}

@@ -1,0 +1,75 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/imagegend/imagegend/imagegen/internal/wire"
+)
+
+// class is a site whose key is on behalf of the people of a school that has 20 credits.
+func class(t *testing.T, o httpapi.Options, each imagegen.KeyLimits) *site {
+	t.Helper()
+	s := serve(t, o)
+	school, err := s.Accounts().CreateUser(t.Context(), "school", "")
+	s.is.NoErr(err)
+	s.Grant(t, school.ID, 20)
+	raw, _, err := s.Accounts().MintMembersKey(t.Context(), school.ID, "chat", time.Time{}, 30, each)
+	s.is.NoErr(err)
+	s.key = raw.Reveal()
+	return s
+}
+
+// Two people behind one chat interface, as it sends their requests: each sees and pays their own, up to their limit.
+func TestPeopleBehindOneKey(t *testing.T) {
+	s := class(t, httpapi.Options{}, imagegen.KeyLimits{Credits: 2})
+	zoe := []string{"X-OpenWebUI-User-Id", "7b1c", "X-OpenWebUI-User-Email", "zoe@school.example"}
+	ann := []string{"X-OpenWebUI-User-Id", "9f00", "X-OpenWebUI-User-Email", "ann@school.example"}
+
+	s.is.Equal(s.do("GET", "/api/v1/models", "").StatusCode, http.StatusOK) // the set-up page, which names nobody
+	s.is.Equal(s.do("GET", "/api/v1/credits", "").StatusCode, http.StatusOK)
+	g := s.accepted(s.post(fox(""), zoe...), http.StatusOK)
+	path := "/api/v1/generations/" + string(g.ID)
+	s.is.Equal(s.do("GET", path, "", zoe...).StatusCode, http.StatusOK)
+	s.is.Equal(s.do("GET", path, "", ann...).StatusCode, http.StatusNotFound)
+	s.refused(s.do("GET", path, ""), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.refused(s.do("GET", "/api/v1/generations", ""), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	message := s.refused(s.post(fox(""), "X-Other", "zoe"), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.is.True(strings.Contains(message, "X-OpenWebUI-User-Id"))
+
+	s.accepted(s.post(fox(""), zoe...), http.StatusOK)
+	message = s.refused(s.post(fox(""), zoe...), http.StatusPaymentRequired, imagegen.CodeInsufficientCredits)
+	s.is.True(strings.Contains(message, "your account is limited to 2 credits in all"))
+	s.accepted(s.post(fox(""), ann...), http.StatusOK)
+
+	twice := s.request("POST", wire.GeneratePath, strings.NewReader(fox("")), zoe...)
+	twice.Header.Add("X-OpenWebUI-User-Id", "9f00")
+	s.refused(s.send(twice), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.refused(s.post(fox(`,"user":"9f00"`), zoe...), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	s.accepted(s.post(fox(`,"user":"9f00"`)), http.StatusOK) // by the field
+	users, err := s.Accounts().Users(t.Context())
+	s.is.NoErr(err)
+	var names []string
+	for _, u := range users {
+		if strings.HasPrefix(u.Name, "school/") {
+			names = append(names, u.Name+" "+u.Display)
+		}
+	}
+	s.is.Equal(names, []string{"school/7b1c zoe@school.example", "school/9f00 ann@school.example"})
+}
+
+// An operator names other headers; the field user stays without effect for keys of one user.
+func TestPersonHeaders(t *testing.T) {
+	s := class(t, httpapi.Options{PersonHeaders: []string{"X-Pupil"}}, imagegen.KeyLimits{})
+	s.refused(s.post(fox(""), "X-OpenWebUI-User-Id", "zoe"), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+	g := s.accepted(s.post(fox(""), "X-Pupil", "zoe"), http.StatusOK)
+	s.is.Equal(s.do("GET", "/api/v1/generations/"+string(g.ID), "", "X-Pupil", "zoe").StatusCode, http.StatusOK)
+	s.key = s.Key(t, imagegentest.Alice)
+	g = s.accepted(s.post(fox(`,"user":"zoe"`), "X-Pupil", "zoe"), http.StatusOK)
+	s.is.Equal(s.do("GET", "/api/v1/generations/"+string(g.ID), "").StatusCode, http.StatusOK)
+}
