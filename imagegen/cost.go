@@ -187,6 +187,9 @@ type TotalsKeeper interface {
 	// key, in no order. f must be quick, and must not call the Store. The cost grows with the number of users, models
 	// and keys of each day.
 	EachTotals(ctx context.Context, from, to time.Time, f func(TotalsRow)) error
+	// Currency returns the code of the currency that all costs are in. It notes the code that is passed, if none is
+	// noted yet or if replace is true, which only somebody does who knows of no cost.
+	Currency(ctx context.Context, code string, replace bool) (string, error)
 }
 
 // TotalsWithDefaults is WithDefaults for a query of totals.
@@ -194,11 +197,12 @@ func (q UsageQuery) TotalsWithDefaults(now time.Time) (UsageQuery, error) {
 	return q.withDefaults(now, append(UsageGroups(), UsageByUser))
 }
 
-// SumTotals reads the totals of a TotalsKeeper, grouped by q.By, which can contain UsageByUser, in the order of day,
-// model, user and key. q is one of TotalsWithDefaults. ErrInvalidRequest: there would be more than MaxUsageRows.
-func (q UsageQuery) SumTotals(ctx context.Context, k TotalsKeeper) ([]TotalsRow, error) {
+// SumTotals groups totals by q.By, which can contain UsageByUser, in the order of day, model, user and key. q is one of
+// TotalsWithDefaults; each is EachTotals of a TotalsKeeper. ErrInvalidRequest: there would be more than MaxUsageRows.
+func (q UsageQuery) SumTotals(ctx context.Context,
+	each func(ctx context.Context, from, to time.Time, f func(TotalsRow)) error) ([]TotalsRow, error) {
 	groups := make(map[TotalsKey]Totals)
-	err := k.EachTotals(ctx, q.From, q.To, func(r TotalsRow) {
+	err := each(ctx, q.From, q.To, func(r TotalsRow) {
 		of := q.group(r.TotalsKey)
 		groups[of] = groups[of].Plus(r.Totals)
 	})

@@ -130,3 +130,28 @@ sketch,ALICE,1,1,2,0.025,0.00,0.025,EUR,1,1
 		"4 | 3 | 12 | - | 0.08 | - | 3 of 4"})
 	says(t, d.Admin("usage", "--all", "--json"), `"revenue": null`, `"margin": null`, today.Format(time.DateOnly))
 }
+
+// The currency of costs is that of the first start. Another one is refused once there is a cost, and only then.
+func TestCurrencyStays(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	models, dir := filepath.Join(t.TempDir(), "models.yaml"), t.TempDir()
+	is.NoErr(os.WriteFile(models, []byte(costlyModels), 0o600))
+	start := func(currency string) *daemontest.Daemon {
+		return daemontest.Launch(t, daemontest.Options{Models: true, DataDir: dir,
+			Args: []string{"--models", models, "--currency", currency}})
+	}
+	for _, c := range []struct{ currency, model string }{{"EUR", ""}, {"USD", "sketch"}, {"CHF", "photo"}, {"CHF", ""}} {
+		d := start(c.currency)
+		is.NoErr(d.Ready())
+		if c.model != "" {
+			_, key := d.NewUser(100)
+			is.Equal(d.Call(daemontest.Generate(key, map[string]any{"model": c.model, "prompt": "a fox"})).Status,
+				http.StatusOK)
+		}
+		is.Equal(d.Terminate(drainLimit), 0)
+	}
+	d := start("USD")
+	is.Equal(d.Wait(drainLimit), 1)
+	says(t, d.Output(), "set to USD", "costs in CHF", "--currency CHF again")
+}

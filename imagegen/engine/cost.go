@@ -170,5 +170,5 @@ func (e *Engine) Totals(ctx context.Context, q imagegen.UsageQuery) ([]imagegen.
 	if err != nil {
 		return nil, err
 	}
-	return q.SumTotals(ctx, e)
+	return q.SumTotals(ctx, e.EachTotals)
 }

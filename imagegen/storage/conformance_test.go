@@ -42,6 +42,11 @@ func TestStore(t *testing.T) {
 	storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, nil) })
 }
 
+func TestCurrency(t *testing.T) {
+	db := open(t, nil)
+	storagetest.Currency(t, db, db)
+}
+
 func TestImages(t *testing.T) {
 	storagetest.Images(t, func(t *testing.T) imagegen.ImageStore { return open(t, nil) })
 }

@@ -58,6 +58,8 @@ func (wholeStore) EachTotals(context.Context, time.Time, time.Time, func(imagege
 	return nil
 }
 
+func (wholeStore) Currency(context.Context, string, bool) (string, error) { return "", nil }
+
 func (wholeImages) Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error) {
 	return "", nil
 }

@@ -14,6 +14,11 @@ func TestStore(t *testing.T) {
 	storagetest.Store(t, func(*testing.T) imagegen.Store { return memory.New(nil) })
 }
 
+func TestCurrency(t *testing.T) {
+	db := memory.New(nil)
+	storagetest.Currency(t, db, db)
+}
+
 func TestImages(t *testing.T) {
 	storagetest.Images(t, func(*testing.T) imagegen.ImageStore { return memory.New(nil) })
 }

@@ -27,6 +27,7 @@ type store struct {
 	reserved map[reservation][]*generation
 	queue    queue
 	totals   map[imagegen.TotalsKey]imagegen.Totals
+	currency string // of their costs; "": none is noted
 
 	users  map[imagegen.UserID]imagegen.User
 	keys   map[imagegen.KeyID]imagegen.Key
@@ -233,6 +234,18 @@ func (s *store) release(g *generation, former imagegen.Record) {
 	if len(s.reserved[key]) == 0 {
 		delete(s.reserved, key)
 	}
+}
+
+// Currency implements [imagegen.TotalsKeeper].
+func (s *store) Currency(ctx context.Context, code string, replace bool) (noted string, err error) {
+	err = s.rows.Update(ctx, func(ledger.Tx) error {
+		if s.currency == "" || replace {
+			s.currency = code
+		}
+		noted = s.currency
+		return nil
+	})
+	return noted, err
 }
 
 // EachTotals implements [imagegen.TotalsKeeper].

@@ -78,12 +78,13 @@ func TestLogins(t *testing.T) {
 	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, s.Database(t)) })
 }
 
-// Two nodes have one secret, and see each other's marks.
+// Two nodes have one secret and one currency, and see each other's marks.
 func TestMarksOfTwoNodes(t *testing.T) {
 	url := postgrestest.Start(t).Database(t)
 	one, other := open(t, url), open(t, url)
 	storagetest.SharedSecret(t, one, other)
 	storagetest.MarksInTurn(t, one, other)
+	storagetest.Currency(t, one, other)
 }
 
 func TestTrail(t *testing.T) {

@@ -48,6 +48,11 @@ func (db *DB) EachTotals(ctx context.Context, from, to time.Time, f func(imagege
 	})
 }
 
+// Currency implements [imagegen.TotalsKeeper].
+func (db *DB) Currency(ctx context.Context, code string, replace bool) (string, error) {
+	return db.tables.Currency(ctx, code, replace)
+}
+
 func (s *session) eachTotals(from, to time.Time, f func(imagegen.TotalsRow)) {
 	var r imagegen.TotalsRow
 	var day int64

@@ -9,6 +9,23 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
+// Currency tests that stores on the same data, which is empty, keep the currency of costs for each other.
+func Currency(t *testing.T, one, other imagegen.TotalsKeeper) {
+	t.Helper()
+	is := is.New(t)
+	for _, step := range []struct {
+		of      imagegen.TotalsKeeper
+		code    string
+		replace bool
+		want    string
+	}{{one, "EUR", false, "EUR"}, {other, "USD", false, "EUR"}, {other, "CHF", true, "CHF"}, {one, "USD", false,
+		"CHF"}} {
+		noted, err := step.of.Currency(t.Context(), step.code, step.replace)
+		is.NoErr(err)
+		is.Equal(noted, step.want)
+	}
+}
+
 // Turns tests an [imagegen.TurnTaker] over two handles to one storage, as two processes that
 // share it have them. open returns handles to a new, empty storage; now is the clock of both.
 func Turns(t *testing.T, open func(t *testing.T, now func() time.Time) (one, other imagegen.TurnTaker)) {

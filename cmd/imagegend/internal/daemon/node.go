@@ -41,6 +41,9 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 	if err != nil {
 		return nil, err
 	}
+	if err := keepCurrency(ctx, db, s.Currency); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
@@ -62,6 +65,25 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 		return nil, errors.Join(err, db.Close())
 	}
 	return &node{db, service}, nil
+}
+
+// keepCurrency refuses another currency than that of the costs that are kept, since amounts are not converted.
+func keepCurrency(ctx context.Context, db data.Store, code string) error {
+	noted, err := db.Currency(ctx, code, false)
+	if err != nil || noted == code {
+		return err
+	}
+	var cost imagegen.Micros
+	ever := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := db.EachTotals(ctx, time.Unix(0, 0), ever, func(r imagegen.TotalsRow) { cost += r.Cost }); err != nil {
+		return err
+	}
+	if cost > 0 {
+		return fmt.Errorf("the currency is set to %s, and the data has costs in %s, which cannot be converted: set "+
+			"--currency %s again, and write the costs of the models in it", code, noted, noted)
+	}
+	_, err = db.Currency(ctx, code, true)
+	return err
 }
 
 // policies maps the words of --policy. The zero Settings, without a word, have the engine's default.

@@ -22,6 +22,7 @@ type Store interface {
 	account.LoginStore
 	account.OperatorKeyStore
 	imagegen.Inspector
+	imagegen.TotalsKeeper
 	account.TrailStore
 	imagegen.Timekeeper
 	imagegen.ImageStore

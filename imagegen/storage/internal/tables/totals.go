@@ -39,6 +39,23 @@ func count(tx kv.Tx, from, to *row) {
 	} // one that is damaged stays, so that an audit finds it, and holds up no settlement
 }
 
+// currencyIn is the bucket with the currency of all costs; it has one value.
+const currencyIn kv.Bucket = "currency"
+
+var currencyKey = []byte("code")
+
+// Currency implements [imagegen.TotalsKeeper].
+func (t *Tables) Currency(ctx context.Context, code string, replace bool) (noted string, err error) {
+	err = t.db.Update(ctx, func(tx kv.Tx) error {
+		if noted = string(tx.Get(currencyIn, currencyKey)); noted == "" || replace {
+			noted = code
+			tx.Put(currencyIn, currencyKey, []byte(code))
+		}
+		return nil
+	})
+	return noted, err
+}
+
 // EachTotals implements [imagegen.TotalsKeeper].
 func (t *Tables) EachTotals(ctx context.Context, from, to time.Time, f func(imagegen.TotalsRow)) error {
 	return t.db.View(ctx, func(tx kv.Tx) error {
