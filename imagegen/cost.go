@@ -49,19 +49,22 @@ type UpstreamUsage struct {
 
 	Units Micros        // what the upstream counts its price in, such as megapixels or credits of its own
 	Time  time.Duration // of its machines
+
+	// Surplus is how many images it sent that the provider does not yield, such as those beyond what was asked for.
+	Surplus int64
 }
 
 // Plus returns the sum of u and o, field by field.
 func (u UpstreamUsage) Plus(o UpstreamUsage) UpstreamUsage {
 	return UpstreamUsage{u.TextInput + o.TextInput, u.ImageInput + o.ImageInput, u.TextOutput + o.TextOutput,
-		u.ImageOutput + o.ImageOutput, u.Units + o.Units, u.Time + o.Time}
+		u.ImageOutput + o.ImageOutput, u.Units + o.Units, u.Time + o.Time, u.Surplus + o.Surplus}
 }
 
 // AttemptCost is what one attempt at a generation cost the operator upstream. Callers never see it.
 type AttemptCost struct {
 	Attempt  int
 	Provider string        // its Name
-	Images   int           // that came, those that could not be used included
+	Images   int           // that came, a surplus and those that could not be used included
 	Usage    UpstreamUsage // as the upstream reported it
 	Cost     Micros        // in the operator's currency; 0 if it is not Known
 	Reason   CostReason

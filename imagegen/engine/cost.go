@@ -110,7 +110,8 @@ type consumption struct {
 }
 
 func (c *consumption) used(u imagegen.UpstreamUsage) {
-	if min(u.TextInput, u.ImageInput, u.TextOutput, u.ImageOutput, int64(u.Units), int64(u.Time)) < 0 {
+	if min(u.TextInput, u.ImageInput, u.TextOutput, u.ImageOutput, int64(u.Units), int64(u.Time),
+		u.Surplus) < 0 {
 		return // a provider's mistake
 	}
 	c.mu.Lock()
@@ -128,7 +129,7 @@ func (c *consumption) cameImage() {
 func (c *consumption) cost(m catalogEntry, r imagegen.Record, err error) *imagegen.AttemptCost {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := &imagegen.AttemptCost{Provider: m.info.Provider, Images: c.images, Usage: c.usage}
+	a := &imagegen.AttemptCost{Provider: m.info.Provider, Images: c.images + int(c.usage.Surplus), Usage: c.usage}
 	image, priced := m.Cost.ofImage(r.Tier, r.Effort)
 	cost, reported := m.Cost.ofUsage(c.usage)
 	p, failed := errors.AsType[*imagegen.ProviderError](err)
@@ -139,7 +140,7 @@ func (c *consumption) cost(m catalogEntry, r imagegen.Record, err error) *imageg
 	case madeNothing(err) && c.images == 0 && c.usage == (imagegen.UpstreamUsage{}):
 		a.Reason = imagegen.CostNothingMade
 	case priced && whole:
-		a.Cost, a.Reason = image*imagegen.Micros(c.images), imagegen.CostByImage
+		a.Cost, a.Reason = image*imagegen.Micros(a.Images), imagegen.CostByImage
 	default:
 		a.Reason = imagegen.CostNoFigure
 	}

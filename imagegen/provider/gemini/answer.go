@@ -29,6 +29,8 @@ type answer struct {
 	part    [2]int         // the part that held is from
 	thought [2]int         // the last part that is known to be a thought
 	blocked string         // why the prompt was refused
+	extra   [2]int         // the part of the last image behind the one that was yielded
+	surplus int64          // how many of these there are
 	finish  string         // why the model stopped
 	text    string         // what the model said
 	usage   usage
@@ -41,7 +43,9 @@ type answer struct {
 func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	defer a.drop()
 	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
-	upstream.Report(a.request, a.usage.sum())
+	used := a.usage.sum()
+	used.Surplus = a.surplus
+	upstream.Report(a.request, used)
 	if err != nil || !wanted {
 		return err
 	}
@@ -80,10 +84,16 @@ func (a *answer) takeValue(s upstream.String) (wanted bool, err error) {
 	case "candidates[].content.parts[].thought":
 		if a.thought = part; s.Literal == "true" && part == a.part {
 			a.drop()
+		} else if s.Literal == "true" && part == a.extra {
+			a.surplus--
 		}
 	case "candidates[].content.parts[].inlineData.data":
 		// the model may make more than the one that was asked for
-		if a.yielded || part == a.thought || s.Literal != "" {
+		if part == a.thought || s.Literal != "" {
+			return wanted, nil
+		}
+		if a.yielded {
+			a.extra, a.surplus = part, a.surplus+1
 			return wanted, nil
 		}
 		a.held, err = upstream.Hold(upstream.Base64(s))

@@ -228,11 +228,15 @@ func TestSurplusIsDropped(t *testing.T) {
 	is := is.New(t)
 	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w,
-			`{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}}]}}]}`)
+			`{"candidates":[{"content":{"parts":[{"inlineData":{"data":"Zm94"}},{"inlineData":{"data":"b3ds"}},`+
+				`{"inlineData":{"data":"ZWVs"},"thought":true},{"inlineData":{"data":"YXNw"}}]}}]}`)
 	}), nil)
-	sizes, err := providertest.Collect(t.Context(), p, providertest.Request("a fox", 1))
+	r := providertest.Request("a fox", 1)
+	used := providertest.Used(&r)
+	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 1)
+	is.Equal(used(), imagegen.UpstreamUsage{Surplus: 2}) // a thought is no image
 }
 
 func TestProbe(t *testing.T) {

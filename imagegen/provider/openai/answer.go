@@ -20,7 +20,9 @@ type answer struct {
 // more are wanted.
 func (a *answer) decode(ctx context.Context, c *upstream.Client, body io.Reader) error {
 	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
-	upstream.Report(a.request, a.tokens.Usage())
+	used := a.tokens.Usage()
+	used.Surplus = a.Surplus()
+	upstream.Report(a.request, used)
 	if err != nil || !wanted {
 		return err
 	}

@@ -255,7 +255,10 @@ func TestMoreLinksThanAskedFor(t *testing.T) {
 		link := `{"url":"http://` + r.Host + `/a.png"}`
 		io.WriteString(w, `{"data":[`+link+strings.Repeat(","+link, 99)+`]}`)
 	}), nil)
-	images, err := providertest.Collect(ctx, p, providertest.Request("a fox", 2))
+	r := providertest.Request("a fox", 2)
+	used := providertest.Used(&r)
+	images, err := providertest.Collect(ctx, p, r)
+	is.Equal(used(), imagegen.UpstreamUsage{Surplus: 98})
 	is.Equal(len(images), 0)
 	is.True(err != nil)
 	is.Equal(fetched.Load(), int64(allowed))

@@ -31,7 +31,8 @@ func TestUsed(t *testing.T) {
 		"with references": {10, 2, 2, 2, imagegen.UpstreamUsage{TextInput: 12, ImageInput: 646, TextOutput: 40,
 			ImageOutput: 544}},
 		"several calls": {1, 3, 0, 3, imagegen.UpstreamUsage{TextInput: 36, TextOutput: 120, ImageOutput: 816}},
-		"broken off":    {10, 3, 0, 1, imagegen.UpstreamUsage{TextInput: 12, TextOutput: 40, ImageOutput: 816}},
+		"broken off": {10, 3, 0, 1, imagegen.UpstreamUsage{TextInput: 12, TextOutput: 40, ImageOutput: 816,
+			Surplus: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

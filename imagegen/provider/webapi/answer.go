@@ -22,6 +22,7 @@ type answer struct {
 // are wanted.
 func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	a.used.Surplus = a.Surplus()
 	upstream.Report(a.request, a.used)
 	if err != nil || !wanted {
 		return err

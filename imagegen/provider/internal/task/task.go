@@ -94,6 +94,7 @@ func (q *Runner) finish(ctx context.Context, j *job, i int, r imagegen.ProviderR
 	defer func() {
 		if err == nil || !upstream.Continued(ctx) {
 			p.Used.Units += h.Units
+			p.Used.Surplus = int64(max(0, len(p.Images)-r.N))
 			upstream.Report(r, p.Used)
 		}
 	}()

@@ -29,9 +29,11 @@ func TestImagesPerTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
 		q := &queue{poll: func(h string, _ int) (task.Progress, error) { return done(h+"a", h+"b", h+"c"), nil }}
-		r := runner(q)
+		r, asked := runner(q), request(3, &journal{})
 		r.PerTask = 2
-		images, err := collect(t.Context(), r, request(3, &journal{}))
+		reported := providertest.Used(&asked)
+		images, err := collect(t.Context(), r, asked)
+		is.Equal(reported(), imagegen.UpstreamUsage{Surplus: 3})
 		is.NoErr(err)
 		is.Equal(q.submitted, 2)
 		is.Equal(q.wanted, 3)

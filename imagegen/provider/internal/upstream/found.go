@@ -15,6 +15,8 @@ type Found struct {
 	inline [][]int // the places of images that were inside
 	in     string  // the path of the object that had the last of them
 	links  Named   // what came in place of images: addresses, and what may mean nothing
+	came   int     // images so far, in whatever form, wanted or not
+	last   []int   // the place of the last of them
 }
 
 // Take takes a string that stands where images do: an image in base64 or as a data: URL, or else an address. An empty
@@ -22,10 +24,13 @@ type Found struct {
 // not begin as an image is only noted: another form of the same image is preferred. Take returns false when an image
 // turns out to be the last that is wanted; it ignores those behind.
 func (f *Found) Take(s String) (wanted bool, err error) {
+	begin := strings.TrimLeft(s.Beginning(maxIndent+len("https:")), whiteSpace)
+	if begin != "" && (f.came == 0 || !sameImage(f.last, s.Places)) {
+		f.came, f.last = f.came+1, slices.Clone(s.Places)
+	}
 	if len(f.inline) == f.N {
 		return true, nil
 	}
-	begin := strings.TrimLeft(s.Beginning(maxIndent+len("https:")), whiteSpace)
 	in := s.Path[:max(0, strings.LastIndexByte(s.Path, '.'))]
 	switch {
 	case begin == "": // a broken answer is found broken by the next step
@@ -65,6 +70,9 @@ func isImage(begin string) bool {
 
 // None reports whether the answer had no image so far.
 func (f *Found) None() bool { return len(f.inline)+len(f.links) == 0 }
+
+// Surplus is how many images of an answer that has been read are not wanted.
+func (f *Found) Surplus() int64 { return int64(max(0, f.came-f.N)) }
 
 // Fetch yields the images that were named and did not also come inside. Its errors are those of [Named.Fetch].
 func (f *Found) Fetch(ctx context.Context, c *Client) error {

@@ -56,7 +56,7 @@ func (t Tokens) Usage() imagegen.UpstreamUsage {
 // Report tells what the upstream says that r has used. It does not if that is nothing, or so absurd that a sum has
 // overflowed.
 func Report(r imagegen.ProviderRequest, u imagegen.UpstreamUsage) {
-	least := min(u.TextInput, u.ImageInput, u.TextOutput, u.ImageOutput, int64(u.Units), int64(u.Time))
+	least := min(u.TextInput, u.ImageInput, u.TextOutput, u.ImageOutput, int64(u.Units), int64(u.Time), u.Surplus)
 	if r.Used != nil && least >= 0 && u != (imagegen.UpstreamUsage{}) {
 		r.Used(u)
 	}

@@ -44,7 +44,7 @@ func full() row {
 					NextExpiration: &imagegen.Expiration{Credits: 4, At: at}},
 				Undelivered: true, Favourite: true, Dispute: "settled before", Refunded: true, PartlyCancelled: true,
 				Costs: []imagegen.AttemptCost{{Attempt: 1, Provider: "openai", Images: 2, Usage: imagegen.UpstreamUsage{
-					TextInput: 1, ImageInput: 2, TextOutput: 3, ImageOutput: 4, Units: 5, Time: 6}, Cost: 7,
+					TextInput: 1, ImageInput: 2, TextOutput: 3, ImageOutput: 4, Units: 5, Time: 6, Surplus: 8}, Cost: 7,
 					Reason: imagegen.CostReported}},
 			},
 		},

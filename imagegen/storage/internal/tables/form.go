@@ -40,6 +40,7 @@ func codeCost(c *kv.Coder, a *imagegen.AttemptCost) {
 	}
 	kv.Number(c, &a.Usage.Units)
 	kv.Number(c, &a.Usage.Time)
+	kv.Number(c, &a.Usage.Surplus)
 	kv.Number(c, &a.Cost)
 	kv.Text(c, &a.Reason)
 }
