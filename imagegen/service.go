@@ -279,7 +279,7 @@ type ImageFile struct {
 type ModelInfo struct {
 	ID                string
 	Provider          string           // its Name
-	Credits           map[Tier]Credits // the price of one image, at QualityAuto and without references
+	Credits           map[Tier]Credits // the price of one image, without what references add, at the first of Efforts
 	Tiers             []Tier           // lowest first
 	Ratios            []Ratio          // RatioAuto first
 	MaxReferences     int
@@ -288,7 +288,8 @@ type ModelInfo struct {
 	MaxReferenceBytes int64
 	Aliases           []string // other names that some interfaces accept, see engine.Model; none from package client
 
-	// Efforts are the qualities that a request with an explicit size can ask for, by tier.
+	// Efforts are the qualities that a request with an explicit size can ask for, by tier; if no such request leads to
+	// the tier, those that lead to it. QualityAuto comes first if it does.
 	Efforts map[Tier][]Quality
 	// Prices are the lines that can fit the user, if the price depends on more than the tier: the first that fits
 	// decides. ReferenceCredits are added for each reference image, unless the line has its own.

@@ -141,7 +141,8 @@ func TestCurrencyStays(t *testing.T) {
 		return daemontest.Launch(t, daemontest.Options{Models: true, DataDir: dir,
 			Args: []string{"--models", models, "--currency", currency}})
 	}
-	for _, c := range []struct{ currency, model string }{{"EUR", ""}, {"USD", "sketch"}, {"CHF", "photo"}, {"CHF", ""}} {
+	for _, c := range []struct{ currency, model string }{{"EUR", ""}, {"USD", "sketch"}, {"CHF", "photo"},
+		{"CHF", ""}} {
 		d := start(c.currency)
 		is.NoErr(d.Ready())
 		if c.model != "" {

@@ -19,6 +19,18 @@ type catalogEntry struct {
 	can    imagegen.Capabilities // the provider's
 	info   imagegen.ModelInfo    // without prices, see Engine.pricedInfo
 	prices []imagegen.Price      // the model's lines
+
+	// efforts are what can be asked of the provider, by tier; first what a request asks that leaves everything open
+	efforts map[imagegen.Tier][]imagegen.Quality
+}
+
+// entry returns the model, whose Provider is valid, as it is offered under a policy; nil: SizeFirst.
+func (m Model) entry(policy Policy) catalogEntry {
+	if policy == nil {
+		policy = SizeFirst
+	}
+	can := m.Provider.Capabilities().WithDefaults()
+	return catalogEntry{Model: m, can: can, info: m.info(can), prices: m.lines()}.withEfforts(policy)
 }
 
 // catalog is a set of models. It is never changed, so reading it needs no lock.
@@ -32,7 +44,7 @@ type catalog struct {
 
 // newCatalog returns an error that names everything that is wrong with the models at
 // once.
-func newCatalog(models []Model) (*catalog, error) {
+func newCatalog(models []Model, policy Policy) (*catalog, error) {
 	c := &catalog{entries: make(map[string]catalogEntry, len(models)), providerNames: make(map[string]string,
 		len(models))}
 	var errs []error
@@ -44,12 +56,11 @@ func newCatalog(models []Model) (*catalog, error) {
 		if strings.ContainsRune(m.ID, 0) {
 			errs = append(errs, fmt.Errorf("imagegen: the model identifier %q holds a NUL", m.ID))
 		}
-		if err := m.validateModel(); err != nil {
+		if err := m.validateModel(policy); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		can := m.Provider.Capabilities().WithDefaults()
-		c.addModel(catalogEntry{m, can, m.info(can), m.lines()})
+		c.addModel(m.entry(policy))
 	}
 	errs = append(errs, checkAliases(models)...)
 	return c, errors.Join(errs...)
@@ -172,7 +183,7 @@ func (e *Engine) ModelsRevision() uint64 { return e.catalogs.current.Load().revi
 // It is safe for concurrent use. New asynchronous calls wait while SetModels asks the Store; ctx
 // bounds that.
 func (e *Engine) SetModels(ctx context.Context, models []Model) error {
-	next, err := newCatalog(models)
+	next, err := newCatalog(models, e.cfg.Policy)
 	if err != nil {
 		return err
 	}

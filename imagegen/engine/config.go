@@ -267,7 +267,7 @@ func (a Attempts) withDefaults() Attempts {
 // validate returns the models as a catalog. Its error names everything that is wrong at
 // once.
 func (c Config) validate() (*catalog, error) {
-	models, err := newCatalog(c.Models)
+	models, err := newCatalog(c.Models, c.Policy)
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -295,7 +295,7 @@ func (c Config) validate() (*catalog, error) {
 }
 
 // validateModel returns why the model cannot be offered; nil if it can.
-func (m Model) validateModel() error {
+func (m Model) validateModel(policy Policy) error {
 	if m.Provider == nil {
 		return fmt.Errorf("imagegen: model %q has no Provider", m.ID)
 	}
@@ -303,7 +303,7 @@ func (m Model) validateModel() error {
 	if err := can.Validate(); err != nil {
 		return fmt.Errorf("imagegen: model %q: the Capabilities of its provider: %w", m.ID, err)
 	}
-	if faults := m.PriceFaults(); len(faults) > 0 {
+	if faults := m.PriceFaults(policy); len(faults) > 0 {
 		return faults[0].in(m)
 	}
 	info := m.info(can)

@@ -2,25 +2,29 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Losses returns a sentence for each price of one image, without references and mask, that is lower than what Cost says
-// of the image, where a credit is worth so much. Costs of tokens, units and seconds are known only afterwards, and what
-// a function Price returns only when it is called.
-func (m Model) Losses(credit imagegen.Micros) (losses []string) {
-	lines, said := m.lines(), make(map[string]bool)
-	for _, tier := range m.info(m.Provider.Capabilities().WithDefaults()).Tiers {
-		for _, effort := range m.efforts(tier) {
+// Losses returns a sentence for each price of one image, without what references add, that is lower than what Cost says
+// of the image, under a policy (nil: SizeFirst) and where a credit is worth so much. Costs of tokens, units and seconds
+// are known only afterwards, and what a function Price returns only when it is called.
+func (m Model) Losses(policy Policy, credit imagegen.Micros) (losses []string) {
+	e := m.entry(policy)
+	for _, tier := range e.info.Tiers {
+		for _, effort := range e.efforts[tier] {
 			for _, accountType := range m.accountTypes() {
-				p, sold := listPrice(lines, 0, Order{Tier: tier, Effort: effort, AccountType: accountType})
+				o := e.plainest(tier)
+				o.Effort, o.AccountType = effort, accountType
+				p, sold := listPrice(e.prices, m.ReferenceCredits, o)
 				cost, known := m.Cost.ofImage(tier, effort)
-				earned := imagegen.Micros(p.image) * credit
+				credits := p.image - imagegen.Credits(o.References)*p.reference
+				earned := imagegen.Micros(credits) * credit
 				loss := fmt.Sprintf("an image in %s at quality %s costs %v and is sold for %d credits, which are worth %v", tier,
-					effort, cost, p.image, earned)
-				if m.Price == nil && sold && known && earned < cost && !said[loss] {
-					losses, said[loss] = append(losses, loss), true
+					effort, cost, credits, earned)
+				if m.Price == nil && sold && known && earned < cost && !slices.Contains(losses, loss) {
+					losses = append(losses, loss)
 				}
 			}
 		}

@@ -43,10 +43,6 @@ func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
 			i.Tiers = append(i.Tiers, t)
 		}
 	}
-	i.Efforts = make(map[imagegen.Tier][]imagegen.Quality)
-	for _, t := range i.Tiers {
-		i.Efforts[t] = m.askable(t)
-	}
 	for _, r := range imagegen.Ratios() {
 		offered := slices.Contains(c.Ratios, r) && (m.Ratios == nil || slices.Contains(m.Ratios, r))
 		if offered || r == imagegen.RatioAuto { // a request may always leave the size out
@@ -114,17 +110,75 @@ func above(q, than imagegen.Quality) bool {
 	return slices.Index(order, q) > slices.Index(order, than)
 }
 
-// askable are the qualities that a request whose size chooses the tier can ask for.
-func (m Model) askable(t imagegen.Tier) []imagegen.Quality {
-	return slices.DeleteFunc(imagegen.Qualities(), func(q imagegen.Quality) bool {
-		_, err := m.effort(q, t, false)
-		return err != nil
-	})
+// asking is a way to ask for a tier: a quality, and the effort that is then asked of the provider.
+type asking struct {
+	tier            imagegen.Tier
+	quality, effort imagegen.Quality
+	sized           bool // by an explicit size
 }
 
-// efforts are those that can be asked of the provider in a tier.
-func (m Model) efforts(t imagegen.Tier) []imagegen.Quality {
-	return slices.DeleteFunc(imagegen.Qualities(), func(q imagegen.Quality) bool { return m.lowered(q, t) != q })
+// askings finds out how requests can ask for the tiers, by asking the policy and the provider's capabilities: with each
+// quality, without a size and with one of each tier. If nothing comes to a tier, the policy wants other sizes: then any
+// quality may.
+func (m catalogEntry) askings(policy Policy) (all []asking) {
+	ask := func(q imagegen.Quality, z imagegen.Size) bool {
+		r := imagegen.Record{Intent: imagegen.Intent{Model: m.ID, N: 1, Size: z, Quality: q}}
+		if m.resolve(policy, &r) != nil || m.checkCapabilities(r, attached{references: m.can.MinReferences}) != nil {
+			return false
+		}
+		all = append(all, asking{r.Tier, q, r.Effort, !z.Auto()})
+		return true
+	}
+	for _, q := range imagegen.Qualities() {
+		ask(q, imagegen.Size{})
+		for _, t := range imagegen.Tiers() {
+			slices.ContainsFunc(m.info.Ratios, func(r imagegen.Ratio) bool { return ask(q, imagegen.SizeFor(r, t)) })
+		}
+	}
+	for _, t := range m.info.Tiers {
+		if slices.ContainsFunc(all, func(a asking) bool { return a.tier == t }) {
+			continue
+		}
+		for _, q := range imagegen.Qualities() {
+			if effort, err := m.effort(q, t, false); err == nil {
+				all = append(all, asking{t, q, effort, true})
+			}
+		}
+	}
+	return all
+}
+
+// withEfforts fills in what follows from the ways to ask.
+func (m catalogEntry) withEfforts(policy Policy) catalogEntry {
+	m.efforts, m.info.Efforts = make(map[imagegen.Tier][]imagegen.Quality), make(map[imagegen.Tier][]imagegen.Quality)
+	all := m.askings(policy)
+	for _, t := range m.info.Tiers {
+		sized := slices.ContainsFunc(all, func(a asking) bool { return a.tier == t && a.sized })
+		for _, a := range all {
+			if a.tier != t {
+				continue
+			}
+			m.efforts[t] = added(m.efforts[t], a.effort)
+			if a.sized == sized {
+				m.info.Efforts[t] = added(m.info.Efforts[t], a.quality)
+			}
+		}
+	}
+	return m
+}
+
+// added adds a quality, once.
+func added(to []imagegen.Quality, q imagegen.Quality) []imagegen.Quality {
+	if slices.Contains(to, q) {
+		return to
+	}
+	return append(to, q)
+}
+
+// plainest is what a request for a tier is asked for that leaves everything open.
+func (m catalogEntry) plainest(t imagegen.Tier) Order {
+	return Order{Model: m.ID, Tier: t, Ratio: imagegen.RatioAuto, Effort: m.efforts[t][0], N: 1,
+		References: m.can.MinReferences}
 }
 
 // defaultMaxConcurrent is how many attempts with one model run at once, unless the model

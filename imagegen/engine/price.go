@@ -172,19 +172,19 @@ func (m Model) pricesVary() bool {
 	return m.Price != nil || slices.ContainsFunc(m.Prices, func(l imagegen.Price) bool { return l.AccountType != "" })
 }
 
-// pricedInfo is what the model offers to somebody: with the prices at quality auto, without references, and the lines
-// that can fit that person.
+// pricedInfo is what the model offers to somebody: with the prices of requests that leave everything open, less what
+// references add, and the lines that can fit that person.
 func (e *Engine) pricedInfo(ctx context.Context, m catalogEntry, u imagegen.UserID,
 	accountType string) (imagegen.ModelInfo, error) {
 	info := clone(m.info)
 	for _, t := range info.Tiers {
-		o := Order{User: u, AccountType: accountType, Model: m.ID, Tier: t, Ratio: imagegen.RatioAuto,
-			Effort: m.lowered(imagegen.QualityAuto, t), N: 1}
+		o := m.plainest(t)
+		o.User, o.AccountType = u, accountType
 		p, err := e.price(ctx, m, o)
 		if err != nil {
 			return info, err
 		}
-		info.Credits[t] = p.image
+		info.Credits[t] = p.image - imagegen.Credits(o.References)*p.reference
 	}
 	if m.Price != nil {
 		return info, nil
@@ -194,9 +194,7 @@ func (e *Engine) pricedInfo(ctx context.Context, m catalogEntry, u imagegen.User
 		return info, nil
 	}
 	reached := make([]bool, len(m.prices))
-	for _, t := range info.Tiers {
-		m.reach(m.prices, reached, t, accountType, m.can, m.info)
-	}
+	m.reach(reached, accountType)
 	for i, l := range m.prices {
 		if reached[i] {
 			info.Prices = append(info.Prices, shownLine(l, info.Tiers))

@@ -483,6 +483,61 @@ func TestCappedEffort(t *testing.T) {
 	h.is.Equal(g.Effort, imagegen.QualityMedium)
 }
 
+// What a model says of its prices and efforts is what the policy and the provider let requests ask for.
+func TestPricesByPolicy(t *testing.T) {
+	prices := []imagegen.Price{{Quality: "high", Credits: map[imagegen.Tier]imagegen.Credits{"4K": 9}}}
+	amounts := map[imagegen.Tier]imagegen.Credits{"1K": 1, "2K": 2, "4K": 4}
+	all := imagegen.Qualities()
+	for name, c := range map[string]struct {
+		policy  engine.Policy
+		sizes   bool // whether the model takes explicit ones
+		credits imagegen.Credits
+		efforts map[imagegen.Tier][]imagegen.Quality
+		wrong   imagegen.Quality // with which no request can reach 2K; "": there is none
+	}{
+		"size first": {engine.SizeFirst, true, 4, map[imagegen.Tier][]imagegen.Quality{"1K": all, "2K": all, "4K": all},
+			""},
+		"quality first": {engine.QualityFirst, true, 9, map[imagegen.Tier][]imagegen.Quality{"1K": {"auto", "low"},
+			"2K": {"medium"}, "4K": {"high"}}, "low"},
+		"no sizes": {engine.SizeFirst, false, 9, map[imagegen.Tier][]imagegen.Quality{"1K": {"auto", "low"},
+			"2K": {"medium"}, "4K": {"high"}}, "low"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := yieldImages(1, nil)
+			m := engine.Model{ID: "m", Provider: p, Prices: prices, Credits: amounts}
+			if !c.sizes {
+				m.Ratios = []imagegen.Ratio{"auto"}
+			}
+			h := start(t, p, func(cfg *engine.Config) { cfg.Policy, cfg.Models[0] = c.policy, m })
+			infos, err := h.engine.As(alice).Models(t.Context())
+			h.is.NoErr(err)
+			h.is.Equal(infos[0].Credits["4K"], c.credits)
+			h.is.Equal(cmp.Diff(c.efforts, infos[0].Efforts), "")
+			if c.wrong == "" {
+				return
+			}
+			m.Prices = append(slices.Clone(prices), imagegen.Price{Quality: c.wrong,
+				Credits: map[imagegen.Tier]imagegen.Credits{"2K": 1}})
+			h.is.Equal(len(m.PriceFaults(c.policy)), 1)
+			h.is.True(h.engine.SetModels(t.Context(), []engine.Model{m}) != nil)
+		})
+	}
+}
+
+// Where the provider needs references, a price without them can never be asked for: none is needed or shown.
+func TestPricesWithReferencesAlone(t *testing.T) {
+	p := yieldImages(1, nil)
+	p.caps.MinReferences = 1
+	m := engine.Model{ID: "m", Provider: p, ReferenceCredits: 2, Prices: []imagegen.Price{{References: 1,
+		Credits: imagegen.EveryTier(5)}}}
+	h := start(t, p, func(cfg *engine.Config) { cfg.Models[0] = m })
+	infos, err := h.engine.As(alice).Models(t.Context())
+	h.is.NoErr(err)
+	h.is.Equal(cmp.Diff(infos[0].Credits, imagegen.EveryTier(5)), "") // to which each reference adds 2
+	m.Credits = imagegen.EveryTier(1)
+	h.is.Equal(m.PriceFaults(nil)[0].Line, 1) // which nobody can reach
+}
+
 // Mistakes in prices are named with their line.
 func TestPriceFaults(t *testing.T) {
 	amounts := map[imagegen.Tier]imagegen.Credits{"1K": 1}
@@ -522,7 +577,7 @@ func TestPriceFaults(t *testing.T) {
 			m := engine.Model{ID: "m", Provider: yieldImages(1, nil), Credits: amounts,
 				Prices: []imagegen.Price{{Quality: "low", Credits: amounts}}}
 			c.change(&m)
-			faults := m.PriceFaults()
+			faults := m.PriceFaults(nil)
 			is.True(len(faults) > 0)
 			is.Equal(faults[0].Line, c.line)
 			is.True(strings.Contains(faults[0].Message, c.says)) // faults[0].Message

@@ -26,24 +26,24 @@ func (f PriceFault) in(m Model) error {
 }
 
 // PriceFaults returns the mistakes in the prices of a model with a valid Provider: amounts and conditions that cannot
-// be, lines that no request can reach, and tiers on offer without a price at quality auto, without references and mask.
-// An [Engine] refuses a model that has any.
-func (m Model) PriceFaults() (faults []PriceFault) {
+// be, lines that no request can reach under a policy (nil: SizeFirst), and tiers on offer without a price for a request
+// that leaves everything open: at quality auto if that can ask for the tier, without references unless the provider
+// needs some, and without a mask. An [Engine] refuses a model that has any.
+func (m Model) PriceFaults(policy Policy) (faults []PriceFault) {
 	if m.Price != nil && len(m.Prices) > 0 {
 		return []PriceFault{{-1, "a model has Prices or a function Price, not both"}}
 	}
-	can := m.Provider.Capabilities().WithDefaults()
-	info := m.info(can)
-	for i, l := range m.lines() {
-		if err := m.checkLine(l, info); err != nil {
+	e := m.entry(policy)
+	for i, l := range e.prices {
+		if err := m.checkLine(l, e.info); err != nil {
 			faults = append(faults, PriceFault{i, err.Error()})
 		}
 	}
 	// A model that offers nothing has another mistake.
-	if len(faults) > 0 || len(info.Tiers) == 0 || info.MaxReferences < can.MinReferences {
+	if len(faults) > 0 || len(e.info.Tiers) == 0 || e.info.MaxReferences < e.can.MinReferences {
 		return faults
 	}
-	return append(m.unreached(can, info), m.unpriced(info)...)
+	return append(e.unreached(), e.unpriced()...)
 }
 
 // checkLine checks a line alone: its conditions, and that the largest request at its price fits into an account.
@@ -77,15 +77,12 @@ func (m Model) checkLine(l imagegen.Price, info imagegen.ModelInfo) error {
 }
 
 // unreached reports the lines that no request can reach.
-func (m Model) unreached(can imagegen.Capabilities, info imagegen.ModelInfo) (faults []PriceFault) {
-	lines := m.lines()
-	reached := make([]bool, len(lines))
-	for _, tier := range info.Tiers {
-		for _, accountType := range m.accountTypes() {
-			m.reach(lines, reached, tier, accountType, can, info)
-		}
+func (m catalogEntry) unreached() (faults []PriceFault) {
+	reached := make([]bool, len(m.prices))
+	for _, accountType := range m.accountTypes() {
+		m.reach(reached, accountType)
 	}
-	for i, l := range lines {
+	for i, l := range m.prices {
 		if !reached[i] && (i < len(m.Prices) || len(l.Credits) > 0) {
 			faults = append(faults, PriceFault{i, "no request can reach this line: its conditions never come true, or the lines before it " +
 				"fit all that it fits; leave it out or move it up"})
@@ -94,16 +91,16 @@ func (m Model) unreached(can imagegen.Capabilities, info imagegen.ModelInfo) (fa
 	return faults
 }
 
-// reach marks the lines that some request for a tier by a user of an account type reaches.
-func (m Model) reach(lines []imagegen.Price, reached []bool, tier imagegen.Tier, accountType string,
-	can imagegen.Capabilities, info imagegen.ModelInfo) {
-	for _, effort := range m.efforts(tier) {
-		for references := can.MinReferences; references <= info.MaxReferences; references++ {
-			for _, mask := range []bool{false, info.Mask && references > 0} {
-				if i := fitting(lines, Order{Tier: tier, Effort: effort, AccountType: accountType,
-					References: references,
-					Mask:       mask}); i >= 0 {
-					reached[i] = true
+// reach marks the lines that some request by a user of an account type reaches.
+func (m catalogEntry) reach(reached []bool, accountType string) {
+	for _, tier := range m.info.Tiers {
+		for _, effort := range m.efforts[tier] {
+			for references := m.can.MinReferences; references <= m.info.MaxReferences; references++ {
+				for _, mask := range []bool{false, m.info.Mask && references > 0} {
+					o := Order{Tier: tier, Effort: effort, AccountType: accountType, References: references, Mask: mask}
+					if i := fitting(m.prices, o); i >= 0 {
+						reached[i] = true
+					}
 				}
 			}
 		}
@@ -121,14 +118,14 @@ func (m Model) accountTypes() []string {
 }
 
 // unpriced reports the tiers on offer that have no price for a request that leaves everything open.
-func (m Model) unpriced(info imagegen.ModelInfo) (faults []PriceFault) {
-	for _, tier := range info.Tiers {
+func (m catalogEntry) unpriced() (faults []PriceFault) {
+	for _, tier := range m.info.Tiers {
 		for _, accountType := range m.accountTypes() {
-			o := Order{Tier: tier, Effort: m.lowered(imagegen.QualityAuto, tier), AccountType: accountType}
-			if fitting(m.lines(), o) < 0 {
+			o := m.plainest(tier)
+			if o.AccountType = accountType; fitting(m.prices, o) < 0 {
 				faults = append(faults, PriceFault{-1, fmt.Sprintf(
-					"tier %s has no price at quality %s without references for %s; add a line for it, or to credits", tier,
-					o.Effort, cmp.Or(accountType, "other account types"))})
+					"tier %s has no price at quality %s with %d references for %s; add a line for it, or to credits", tier,
+					o.Effort, o.References, cmp.Or(accountType, "other account types"))})
 			}
 		}
 	}

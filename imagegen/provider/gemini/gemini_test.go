@@ -236,7 +236,7 @@ func TestSurplusIsDropped(t *testing.T) {
 	sizes, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(len(sizes), 1)
-	is.Equal(used(), imagegen.UpstreamUsage{Surplus: 2}) // a thought is no image
+	is.Equal(used(), imagegen.UpstreamUsage{Surplus: 2}) // a thought does not count
 }
 
 func TestProbe(t *testing.T) {

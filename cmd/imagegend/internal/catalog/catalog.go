@@ -48,7 +48,11 @@ type Options struct {
 	AllowCrash bool
 	Getenv     func(string) string // nil: os.Getenv
 	Log        *slog.Logger        // for what providers notice; nil: silent
+	Policy     string              // under which prices must be reached, one of Policies; "": the engine's default
 }
+
+// Policies are the values of --policy, and none, which stands for the engine's default.
+var Policies = map[string]engine.Policy{"": nil, "size-first": engine.SizeFirst, "quality-first": engine.QualityFirst}
 
 // Fake takes the place of a file name and means the built-in model that draws test pictures.
 const Fake = "fake"

@@ -269,6 +269,23 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 }
 
+// A line that only an explicit size can reach is a mistake where the quality decides the tier.
+func TestPricesUnderPolicy(t *testing.T) {
+	is := is.New(t)
+	path := filepath.Join(t.TempDir(), "models.yaml")
+	is.NoErr(os.WriteFile(path, []byte(`
+models:
+  - id: m
+    provider: {type: fake}
+    credits: {1K: 1, 4K: 4}
+    prices: [{quality: low, credits: {4K: 3}}]
+`), 0o600))
+	_, err := catalog.Load(path, catalog.Options{Policy: "size-first"})
+	is.NoErr(err)
+	_, err = catalog.Load(path, catalog.Options{Policy: "quality-first"})
+	is.True(err != nil && strings.Contains(err.Error(), ":6:14: ") && strings.Contains(err.Error(), "no request"))
+}
+
 func TestMissingFile(t *testing.T) {
 	is := is.New(t)
 	_, err := catalog.Load("nowhere.yaml", catalog.Options{})

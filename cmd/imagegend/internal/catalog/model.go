@@ -34,7 +34,7 @@ func (s source) model(n *yaml.Node) (listed, error) {
 		err = suits(n, m.Provider.Capabilities())
 	}
 	if err == nil {
-		err = checkPrices(n, m)
+		err = checkPrices(n, m, Policies[s.Policy])
 	}
 	if id := scalar(n, "id"); id != "" {
 		err = yamlfile.Within(fmt.Sprintf("model %q", id), err)

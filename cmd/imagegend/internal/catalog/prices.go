@@ -40,9 +40,9 @@ func linesAlone(model *yaml.Node) error {
 }
 
 // checkPrices finds the mistakes in the prices of a model that the engine would refuse, and names their lines.
-func checkPrices(model *yaml.Node, m engine.Model) error {
+func checkPrices(model *yaml.Node, m engine.Model, policy engine.Policy) error {
 	var errs []error
-	for _, f := range m.PriceFaults() {
+	for _, f := range m.PriceFaults(policy) {
 		at := model
 		switch {
 		case f.Line >= 0 && f.Line < len(m.Prices):

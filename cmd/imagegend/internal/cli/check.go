@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
@@ -47,14 +49,15 @@ type check struct {
 // newChecks has an engine say what the models offer, retired ones included, in the order of models. So the checks
 // show what callers will see, and not what the file says. credit is what a credit is worth; 0: that is not known. An
 // error is what serve would refuse. The engine is over storage in memory and is not started, so nothing is sent.
-func newChecks(ctx context.Context, models []engine.Model, credit imagegen.Micros) ([]*check, error) {
+func newChecks(ctx context.Context, models []engine.Model, s config.Settings) ([]*check, error) {
 	db := memory.New(nil)
 	// Models leaves retired models out, so all are offered here. Models and Health then have the order of models.
 	listed := slices.Clone(models)
 	for i := range listed {
 		listed[i].Retired = false
 	}
-	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: listed})
+	policy := catalog.Policies[s.Policy]
+	service, err := engine.New(engine.Config{Store: db, Ledger: db, Models: listed, Policy: policy})
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +71,8 @@ func newChecks(ctx context.Context, models []engine.Model, credit imagegen.Micro
 		c := &check{Model: info.ID, Provider: info.Provider, Ratios: info.Ratios, Credits: info.Credits,
 			MaxReferences: info.MaxReferences, MaxImages: info.MaxImages, MaxPrompt: info.MaxPrompt, Tiers: info.Tiers,
 			Retired: models[i].Retired, MaxConcurrent: health[i].Load.Most, Losses: []string{}}
-		if credit > 0 {
-			c.Losses = append(c.Losses, models[i].Losses(credit)...)
+		if s.CreditValue > 0 {
+			c.Losses = append(c.Losses, models[i].Losses(policy, s.CreditValue)...)
 		}
 		if p, ok := models[i].Provider.(provider.Prober); ok {
 			c.probe = p.Probe

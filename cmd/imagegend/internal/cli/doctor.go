@@ -141,7 +141,7 @@ func (a *app) examineModels(ctx context.Context, look func(context.Context, []*c
 		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(),
 			Remedy: "put the models file right; docs/operating.md tells how"}}
 	}
-	checks, err := newChecks(ctx, models, a.settings.CreditValue)
+	checks, err := newChecks(ctx, models, a.settings)
 	if err != nil {
 		return []doctor.Finding{{Check: "models", State: doctor.Fail, Detail: err.Error(),
 			Remedy: "put the models file right; serve would refuse it"}}

@@ -37,7 +37,7 @@ func (a *app) providerCheckCommand() *cobra.Command {
 			return exactly("MODEL")(cmd, args)
 		},
 	}
-	a.settings.ModelsFlag(c.Flags())
+	a.settings.ModelsFlags(c.Flags())
 	a.settings.MoneyFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
 	c.RunE = a.action(func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ func (a *app) providerCheckCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		checks, err := newChecks(cmd.Context(), models, a.settings.CreditValue)
+		checks, err := newChecks(cmd.Context(), models, a.settings)
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (a *app) models() ([]engine.Model, error) {
 		return nil, err
 	}
 	// Without AllowCrash: no prompt is sent from here.
-	return catalog.Load(file, catalog.Options{})
+	return catalog.Load(file, catalog.Options{Policy: a.settings.Policy})
 }
 
 // only returns the check of one model. The error for a model that does not exist names those that do.

@@ -170,10 +170,8 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 		declareBool(fs, &s.OpsAdmin, "ops-admin", false,
 			"let programs with an operator key administer the service at --ops-addr; beyond this machine only with TLS or a trusted proxy")
 	})
-	s.ModelsFlag(fs)
+	s.ModelsFlags(fs)
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
-		fs.Var(newWord(&s.Policy, "size-first", "quality-first"), "policy",
-			"what decides ratio and tier: size-first or quality-first")
 		fs.Var(newCount(1, &s.Concurrency, 512), "concurrency", "generations under way at once, of all models")
 		fs.Var(newCount(1, &s.Nodes, 1), "nodes",
 			"nodes on the database, each with an equal share of every model's max_concurrent")
@@ -328,11 +326,13 @@ func (m *Money) MoneyFlags(fs *pflag.FlagSet) {
 	})
 }
 
-// ModelsFlag declares --models alone, for commands that need the models and nothing else of serve.
-func (s *Settings) ModelsFlag(fs *pflag.FlagSet) {
+// ModelsFlags declares what says how the models are read, for commands that need nothing else of serve.
+func (s *Settings) ModelsFlags(fs *pflag.FlagSet) {
 	declare(fs, groupWork, func(fs *pflag.FlagSet) {
 		fs.StringVar(&s.Models, "models", "",
 			"`file` with models and prices, or fake for test pictures; without it, models.yaml beside the configuration file")
+		fs.Var(newWord(&s.Policy, "size-first", "quality-first"), "policy",
+			"what decides ratio and tier: size-first or quality-first")
 	})
 }
 

@@ -203,7 +203,7 @@ func (d *daemon) loadModels() (file string, models []engine.Model, err error) {
 	if file, err = d.options.ModelsFile(); err != nil {
 		return "", nil, err
 	}
-	models, err = catalog.Load(file, catalog.Options{AllowCrash: d.options.Dev, Log: d.log})
+	models, err = catalog.Load(file, catalog.Options{AllowCrash: d.options.Dev, Log: d.log, Policy: d.options.Policy})
 	return file, models, err
 }
 

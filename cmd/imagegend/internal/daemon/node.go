@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/data"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
@@ -48,7 +49,7 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 		Store:  db,
 		Ledger: db,
 		Models: models,
-		Policy: policies[s.Policy],
+		Policy: catalog.Policies[s.Policy],
 		Nodes:  s.Nodes,
 		Limits: engine.Limits{Concurrency: s.Concurrency, SlotWait: s.SlotWait, MaxQueued: s.MaxQueued,
 			FairShares: s.FairShares, MaxRefusals: orNever(s.MaxRefusals)},
@@ -84,12 +85,6 @@ func keepCurrency(ctx context.Context, db data.Store, code string) error {
 	}
 	_, err = db.Currency(ctx, code, true)
 	return err
-}
-
-// policies maps the words of --policy. The zero Settings, without a word, have the engine's default.
-var policies = map[string]engine.Policy{
-	"size-first":    engine.SizeFirst,
-	"quality-first": engine.QualityFirst,
 }
 
 // The account with which --dev begins, in serve and in a Sandbox.
