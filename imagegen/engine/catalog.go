@@ -22,6 +22,7 @@ type catalogEntry struct {
 
 	// efforts are what can be asked of the provider, by tier; first what a request asks that leaves everything open
 	efforts map[imagegen.Tier][]imagegen.Quality
+	hung    *atomic.Int64 // how many calls of Price have not returned within priceLimit
 }
 
 // entry returns the model, whose Provider is valid, as it is offered under a policy; nil: SizeFirst.
@@ -30,7 +31,8 @@ func (m Model) entry(policy Policy) catalogEntry {
 		policy = SizeFirst
 	}
 	can := m.Provider.Capabilities().WithDefaults()
-	return catalogEntry{Model: m, can: can, info: m.info(can), prices: m.lines()}.withEfforts(policy)
+	return catalogEntry{Model: m, can: can, info: m.info(can), prices: m.lines(),
+		hung: new(atomic.Int64)}.withEfforts(policy)
 }
 
 // catalog is a set of models. It is never changed, so reading it needs no lock.

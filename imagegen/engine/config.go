@@ -148,8 +148,9 @@ type Model struct {
 	// offer. It returns the price of one image, references included, and is called once for each quote, for each new
 	// charge, after replays and joins, and for each tier of a model that is listed. An *imagegen.Error is the answer to
 	// the caller. Any other error, a panic, an amount for which N images make an invalid charge, and more than a second
-	// are ErrInternal; nothing is charged then, and a list of models lacks the model. It must be safe for concurrent
-	// use, and no lock is held.
+	// are ErrInternal; nothing is charged then, and a list of models lacks the model. While a
+	// call has not returned within that second, all others are refused so. It must be safe for concurrent use, and no
+	// lock is held.
 	Price func(context.Context, Order) (imagegen.Credits, error)
 	// Cost says what the upstream charges the operator, for [Engine.Totals]. Zero: it is not known.
 	Cost Cost

@@ -48,7 +48,7 @@ func (e *Engine) price(ctx context.Context, m catalogEntry, o Order) (priced, er
 		return priced{}, imagegen.InvalidField("quality", "model %.40q has no price for quality %s in tier %s; ask for another quality",
 			o.Model, o.Effort, o.Tier)
 	}
-	credits, err := callPrice(ctx, m.Price, o)
+	credits, err := m.callPrice(ctx, o)
 	if _, answer := errors.AsType[*imagegen.Error](err); answer || err != nil && ctx.Err() != nil {
 		return priced{}, err
 	}
@@ -63,9 +63,12 @@ func (e *Engine) price(ctx context.Context, m catalogEntry, o Order) (priced, er
 	return priced{image: credits}, nil
 }
 
-// callPrice calls Model.Price within priceLimit, on a goroutine of its own, since the function may hang.
-func callPrice(ctx context.Context, price func(context.Context, Order) (imagegen.Credits, error),
-	o Order) (imagegen.Credits, error) {
+// callPrice calls Model.Price within priceLimit, on a goroutine of its own, since the function may hang. As long as a
+// call of the model has not returned within that time, it makes no other one, so that no more goroutines gather.
+func (m catalogEntry) callPrice(ctx context.Context, o Order) (imagegen.Credits, error) {
+	if m.hung.Load() > 0 {
+		return 0, fmt.Errorf("an earlier call has not returned within %v", priceLimit)
+	}
 	type result struct {
 		credits imagegen.Credits
 		err     error
@@ -73,15 +76,19 @@ func callPrice(ctx context.Context, price func(context.Context, Order) (imagegen
 	ctx, cancel := context.WithTimeoutCause(ctx, priceLimit, fmt.Errorf("it did not return within %v", priceLimit))
 	defer cancel()
 	returned := make(chan result, 1)
+	late := time.AfterFunc(priceLimit, func() { m.hung.Add(1) })
 	go func() {
 		r := result{err: errors.New("it ended its goroutine")}
 		defer func() {
 			if v := recover(); v != nil {
 				r.err = fmt.Errorf("panic: %v", v)
 			}
+			if !late.Stop() {
+				m.hung.Add(-1)
+			}
 			returned <- r
 		}()
-		r.credits, r.err = price(ctx, o)
+		r.credits, r.err = m.Price(ctx, o)
 	}()
 	select {
 	case r := <-returned:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -350,6 +351,42 @@ func TestPriceFunctionFails(t *testing.T) {
 	_, err := h.generate(imagegen.GenerateRequest{})
 	h.is.True(isCode(err, imagegen.ErrChargeRefused))
 	h.is.Equal(h.balance(), imagegen.Credits(100))
+}
+
+// While a call hangs beyond its limit, no further one is made; once it has returned, there are prices again. It does
+// not matter whether its caller has waited.
+func TestPriceFunctionHangsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls atomic.Int64
+		hang := make(chan struct{})
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+			c.Models[0].Price = func(context.Context, engine.Order) (imagegen.Credits, error) {
+				calls.Add(1)
+				<-hang
+				return 5, nil
+			}
+		})
+		quote := func(within time.Duration) (imagegen.Quote, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), within)
+			defer cancel()
+			return h.engine.As(alice).Quote(ctx, fox(imagegen.GenerateRequest{}))
+		}
+		_, err := quote(time.Millisecond)
+		h.is.True(err != nil)
+		time.Sleep(time.Second)
+		began := time.Now()
+		for range 100 {
+			_, err = quote(time.Minute)
+			h.is.True(isCode(err, imagegen.ErrInternal))
+		}
+		h.is.Equal(time.Since(began), time.Duration(0))
+		h.is.Equal(calls.Load(), int64(1))
+		close(hang)
+		synctest.Wait()
+		q, err := quote(time.Minute)
+		h.is.NoErr(err)
+		h.is.Equal(q.Price, imagegen.Credits(5))
+	})
 }
 
 // A function Price learns what was asked for, and is not asked for what was charged before.
