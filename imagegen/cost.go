@@ -145,6 +145,13 @@ func (t Totals) Minus(o Totals) Totals {
 	return t.Plus(Totals{-o.Generations, -o.Images, -o.Spent, -o.Attempts, -o.Unknown, -o.Cost})
 }
 
+// Earned returns what was spent on the generations, where a credit is worth so much, and what is left of that once the
+// known costs are paid.
+func (t Totals) Earned(credit Micros) (revenue, margin Micros) {
+	revenue = Micros(t.Spent) * credit
+	return revenue, revenue - t.Cost
+}
+
 // TotalsKey names what a generation counts for.
 type TotalsKey struct {
 	Day   time.Time // midnight, in UTC, of the day on which it was accepted; zero: all days

@@ -3,6 +3,7 @@ package console_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -147,12 +148,12 @@ func (b *brokenSums) EachUsage(ctx context.Context, from, to time.Time, f func(i
 
 // The overview shows what images cost and, where the value of a credit is known, what they brought in.
 func TestEarnings(t *testing.T) {
-	const caption = "What the images of each model brought in and cost</caption>"
+	const caption = "What the images of each %s brought in and cost</caption>"
 	for _, c := range []struct {
 		value         imagegen.Micros
 		model, figure string
 	}{{0, "fake-1 | 0 | 0.12", `<span>Cost upstream</span><strong>0.12</strong> <small>EUR</small>`},
-		{50_000, "fake-1 | 0 | 0.15 | 0.12 | 0.03", `<span>Margin</span><strong>0.03</strong>`}} {
+		{70_000, "fake-1 | 0 | 0.21 | 0.12 | 0.09", `<span>Margin</span><strong>0.09</strong>`}} {
 		s := observed(t, func(cfg *console.Config) { cfg.Money = console.Money{Currency: "EUR", CreditValue: c.value} })
 		olivia, alice := s.operator(), s.paying("alice")
 		s.is.True(!olivia.get("overview").has("<h2>What images earn</h2>") || c.value > 0)
@@ -169,6 +170,11 @@ func TestEarnings(t *testing.T) {
 		}
 		a := olivia.get("overview")
 		is.True(a.has("<h2>What images earn</h2>", c.figure, "12 hundredths of EUR</title>"))
-		is.Equal(cmp.Diff([]string{c.model}, a.table(caption)), "")
+		is.Equal(cmp.Diff([]string{c.model}, a.table(fmt.Sprintf(caption, "model"))), "")
+		day, _, _ := strings.Cut(a.table(fmt.Sprintf(caption, "day"))[0], " | ")
+		is.Equal(a.table(fmt.Sprintf(caption, "day")), []string{strings.Replace(c.model, "fake-1", day, 1)})
+		// The bar of the cost is on the scale of that of the revenue, which goes up to 30.
+		is.Equal(strings.Contains(a.body, "21 hundredths of EUR</title>"), c.value > 0)
+		is.Equal(strings.Contains(a.body, `height="40%"`), c.value > 0)
 	}
 }

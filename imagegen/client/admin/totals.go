@@ -51,8 +51,9 @@ func (r *TotalsReport) Evaluate() {
 		row := &r.Rows[i]
 		row.Revenue, row.Margin = nil, nil
 		if r.CreditValue.Micros > 0 {
-			revenue := imagegen.Micros(row.Spent) * r.CreditValue.Micros
-			row.Revenue, row.Margin = &Money{revenue}, &Money{revenue - row.Cost.Micros}
+			t := imagegen.Totals{Spent: row.Spent, Cost: row.Cost.Micros}
+			revenue, margin := t.Earned(r.CreditValue.Micros)
+			row.Revenue, row.Margin = &Money{revenue}, &Money{margin}
 		}
 	}
 }

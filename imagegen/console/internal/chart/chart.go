@@ -3,6 +3,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,10 +56,11 @@ type Tick struct {
 }
 
 // New draws the given number of days, beginning at from, a midnight in UTC. amounts must lie within those days;
-// days without an amount can be left out.
-func New(of Unit, from time.Time, days int, amounts []Day) Chart {
+// days without an amount can be left out. The scale has room for the amounts of other charts too, beside which this one
+// stands.
+func New(of Unit, from time.Time, days int, amounts []Day, others ...Day) Chart {
 	var most int64
-	for _, d := range amounts {
+	for _, d := range slices.Concat(amounts, others) {
 		most = max(most, d.Amount)
 	}
 	step := lineStep(most)

@@ -18,46 +18,49 @@ type Money struct {
 // earnings are what images brought in and cost, of the days of a summary.
 type earnings struct {
 	Money
-	Total         earned
-	Models, Users []earned // those that cost most, most first
-	Costs         chart.Chart
+	Total          earned
+	Days           []earned // newest first
+	Models, Users  []earned // those that cost most, most first
+	Revenue, Costs chart.Chart
 }
 
 // earned is what the images of one subject brought in and cost.
 type earned struct {
 	subject
 	imagegen.Totals
-	Name   string // of the user; "": the user is not known here
-	credit imagegen.Micros
+	Revenue, Margin imagegen.Micros
+	Name            string // of the user; "": the user is not known here
 }
-
-// Revenue is what the credits are worth that were spent.
-func (e earned) Revenue() imagegen.Micros { return imagegen.Micros(e.Spent) * e.credit }
-
-// Margin is what is left of the revenue.
-func (e earned) Margin() imagegen.Micros { return e.Revenue() - e.Cost }
 
 // newEarnings returns nil if neither a cost nor the value of a credit is known.
 func (s *Pages) newEarnings(p *frame.Page, sum *summary, days int) *earnings {
 	if sum.totals[subject{}].Cost == 0 && s.Money.CreditValue == 0 {
 		return nil
 	}
-	e := &earnings{Money: s.Money, Total: earned{Totals: sum.totals[subject{}], credit: s.Money.CreditValue}}
-	var costs []chart.Day
+	e := &earnings{Money: s.Money}
 	for of, t := range sum.totals {
-		line := earned{of, t, "", s.Money.CreditValue}
+		line := earned{subject: of, Totals: t}
+		line.Revenue, line.Margin = t.Earned(s.Money.CreditValue)
 		switch {
 		case !of.Day.IsZero():
-			costs = append(costs, chart.Day{Date: of.Day, Amount: int64(t.Cost) / 10_000})
+			e.Days = append(e.Days, line)
 		case of.Model != "":
 			e.Models = append(e.Models, line)
 		case of.User != "":
 			e.Users = append(e.Users, line)
+		default:
+			e.Total = line
 		}
 	}
-	slices.SortFunc(costs, func(a, b chart.Day) int { return a.Date.Compare(b.Date) })
+	slices.SortFunc(e.Days, func(a, b earned) int { return b.Day.Compare(a.Day) })
+	var revenue, costs []chart.Day
+	for _, d := range slices.Backward(e.Days) {
+		revenue = append(revenue, chart.Day{Date: d.Day, Amount: int64(d.Revenue) / 10_000})
+		costs = append(costs, chart.Day{Date: d.Day, Amount: int64(d.Cost) / 10_000})
+	}
 	unit := chart.Unit{One: "hundredth of " + e.Currency, Many: "hundredths of " + e.Currency}
-	e.Costs = chart.New(unit, sum.From, days, costs)
+	e.Revenue, e.Costs = chart.New(unit, sum.From, days, revenue, costs...), chart.New(unit, sum.From, days, costs,
+		revenue...)
 	e.Models, e.Users = dearest(e.Models), dearest(e.Users)
 	for i, u := range e.Users {
 		e.Users[i].Name = p.UserName(u.User)
