@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -67,11 +68,22 @@ type AccountStore interface {
 // DefaultAccountType is the account type of a user for whom none was set.
 const DefaultAccountType = "FREE"
 
+var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
+
+// ParseAccountType returns the account type that a text means, in capitals. ErrInvalidRequest: it is not 1 to 64 of the
+// letters A to Z in either case, digits and underscores.
+func ParseAccountType(s string) (string, error) {
+	if !accountTypeForm.MatchString(s) {
+		return "", Invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %.40q", s)
+	}
+	return strings.ToUpper(s), nil
+}
+
 // User owns keys, credits and generations.
 type User struct {
 	ID          UserID
 	Name        string // unique
-	AccountType string // matches [A-Z0-9_]+
+	AccountType string // as ParseAccountType returns it
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: not disabled
 	SuspendedAt time.Time // zero: not suspended

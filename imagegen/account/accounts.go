@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -33,7 +32,7 @@ func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Account
 // the name is taken; the error is then also an ErrExists.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
 	now := a.now()
-	accountType, err := parseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
+	accountType, err := imagegen.ParseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
 	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
 	if err := errors.Join(checkName("user", name), err); err != nil {
 		return imagegen.User{}, err
@@ -128,7 +127,7 @@ func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
 // SetAccountType changes a user's account type; lower-case letters in it become
 // upper-case. ErrInvalidRequest: the type is not valid, see CreateUser. ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	accountType, err := parseAccountType(accountType)
+	accountType, err := imagegen.ParseAccountType(accountType)
 	if err != nil {
 		return err
 	}
@@ -167,15 +166,6 @@ func (a *Accounts) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, 
 func (a *Accounts) CreateMember(ctx context.Context, u imagegen.User, k imagegen.Key) error {
 	u.CreatedAt, u.Limits = a.now(), k.Limits
 	return imagegen.ToUserError(a.store.CreateMember(ctx, u, k.Members))
-}
-
-var accountTypeForm = regexp.MustCompile(`^[A-Za-z0-9_]{1,64}$`)
-
-func parseAccountType(s string) (string, error) {
-	if !accountTypeForm.MatchString(s) {
-		return "", imagegen.Invalid("an account type is 1 to 64 of A-Z, 0-9 and _, such as PRO; got %.40q", s)
-	}
-	return strings.ToUpper(s), nil
 }
 
 func checkName(what, name string) error {

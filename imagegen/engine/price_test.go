@@ -596,6 +596,7 @@ func TestPriceFaults(t *testing.T) {
 			"more than an account"},
 		"refund":  {func(m *engine.Model) { m.ReferenceCredits = -1 }, 0, "cannot be a price"},
 		"quality": {func(m *engine.Model) { m.Prices[0].Quality = "best" }, 0, "no quality"},
+		"account": {func(m *engine.Model) { m.Prices[0].AccountType = "pro" }, 0, "capital letters"},
 		"many":    {func(m *engine.Model) { m.Prices[0].References = 17 }, 0, "17 references"},
 		"mask":    {func(m *engine.Model) { m.Prices[0].Mask = true }, 0, "takes none"},
 		"never": {func(m *engine.Model) {

@@ -64,6 +64,12 @@ func (m Model) checkLine(l imagegen.Price, info imagegen.ModelInfo) error {
 			return fmt.Errorf("%d images at %d credits are more than an account can hold", imagegen.MaxImages, most)
 		}
 	}
+	if l.AccountType != "" {
+		known, err := imagegen.ParseAccountType(l.AccountType)
+		if err != nil || known != l.AccountType {
+			return fmt.Errorf("an account type is capital letters, digits and _, such as PRO; got %q", l.AccountType)
+		}
+	}
 	switch {
 	case l.Quality != "" && !slices.Contains(imagegen.Qualities(), l.Quality):
 		return fmt.Errorf("there is no quality %q; there are %v", l.Quality, imagegen.Qualities())

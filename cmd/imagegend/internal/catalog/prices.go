@@ -2,16 +2,12 @@ package catalog
 
 import (
 	"errors"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
-
-// accountTypeForm is that of an account type as the store has it.
-var accountTypeForm = regexp.MustCompile(`^[A-Z0-9_]{1,64}$`)
 
 // linesAlone checks what the engine cannot know of the lines of prices: that they say what their author means.
 func linesAlone(model *yaml.Node) error {
@@ -30,10 +26,6 @@ func linesAlone(model *yaml.Node) error {
 		if mask := yamlfile.Lookup(line, "mask"); mask != nil && mask.Value == "false" {
 			errs = append(errs, errAt(mask,
 				"mask is true or absent; a line without it fits requests with and without a mask"))
-		}
-		if t := yamlfile.Lookup(line, "account_type"); t != nil && !accountTypeForm.MatchString(t.Value) {
-			errs = append(errs, errAt(t, "an account type is capital letters, digits and _, such as PRO; got %q",
-				t.Value))
 		}
 	}
 	return yamlfile.Within("prices", errors.Join(errs...))
