@@ -145,15 +145,38 @@ func (o *catalogs) trackCall(model string) (leave func()) {
 // Models lists the models on offer, with the prices for DefaultAccountType; it needs no user. A model whose Model.Price
 // fails is left out. The error is that of ctx.
 func (e *Engine) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
-	return e.modelsFor(ctx, "", imagegen.DefaultAccountType)
+	return e.As("").Models(ctx)
 }
 
-// modelsFor lists the models on offer with the prices for a user.
-func (e *Engine) modelsFor(ctx context.Context, u imagegen.UserID, accountType string) ([]imagegen.ModelInfo, error) {
-	c := e.catalogs.current.Load()
-	infos := make([]imagegen.ModelInfo, 0, len(c.listed))
-	for _, info := range c.listed {
-		priced, err := e.pricedInfo(ctx, c.entries[info.ID], u, accountType)
+// PriceList is what was on offer at one moment, as a user sees it. SetModels does not change it.
+type PriceList struct {
+	Revision    uint64 // increases whenever SetModels replaces the models
+	AccountType string // by which the prices go; "": they are the same for all
+	ByUser      bool   // the prices also go by the user, because a model has a function Price
+
+	session *Session
+	catalog *catalog
+}
+
+// PriceList returns what is on offer now. A cache of Models can go by its fields.
+func (s *Session) PriceList(ctx context.Context) (PriceList, error) {
+	c := s.engine.catalogs.current.Load()
+	l, byAccountType := PriceList{Revision: c.revision, session: s, catalog: c}, false
+	for _, m := range c.entries {
+		byAccountType, l.ByUser = byAccountType || m.pricesVary(), l.ByUser || m.Price != nil
+	}
+	var err error
+	if byAccountType {
+		l.AccountType, err = s.typeOfAccount(ctx)
+	}
+	return l, imagegen.ToUserError(err)
+}
+
+// Models lists the models as [Session.Models] does.
+func (l PriceList) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
+	infos := make([]imagegen.ModelInfo, 0, len(l.catalog.listed))
+	for _, info := range l.catalog.listed {
+		priced, err := l.session.engine.pricedInfo(ctx, l.catalog.entries[info.ID], l.session.user, l.AccountType)
 		switch {
 		case err == nil:
 			infos = append(infos, priced)
@@ -163,10 +186,6 @@ func (e *Engine) modelsFor(ctx context.Context, u imagegen.UserID, accountType s
 	}
 	return infos, nil
 }
-
-// ModelsRevision returns a number that increases whenever SetModels replaces the models, so that
-// a cache of Models can tell whether it is current.
-func (e *Engine) ModelsRevision() uint64 { return e.catalogs.current.Load().revision }
 
 // SetModels replaces all models. Later calls see the new ones. Running work keeps its
 // provider and its price. Queued work keeps its price; its next attempt is made by the

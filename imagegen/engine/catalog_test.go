@@ -54,13 +54,19 @@ func (h *harness) listed() (ids []string) {
 
 func TestSetModels(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
-	revision := h.engine.ModelsRevision()
+	before, err := h.engine.As(alice).PriceList(t.Context())
+	h.is.NoErr(err)
 	h.is.NoErr(h.setModels(offered("n", yieldImages(1, nil), 7), retired(offered("m", yieldImages(1, nil), 1))))
 	h.is.Equal(h.listed(), []string{"n"})
-	h.is.Equal(h.engine.ModelsRevision(), revision+1)
+	after, err := h.engine.As(alice).PriceList(t.Context())
+	h.is.NoErr(err)
+	h.is.Equal(after.Revision, before.Revision+1)
+	infos, err := before.Models(t.Context())
+	h.is.NoErr(err)
+	h.is.Equal(infos[0].ID, "m")          // as it was
 	h.is.Equal(len(h.engine.Health()), 2) // an operator sees both
 
-	_, err := h.generate(imagegen.GenerateRequest{Model: "n"})
+	_, err = h.generate(imagegen.GenerateRequest{Model: "n"})
 	h.is.NoErr(err)
 	h.is.Equal(h.balance(), imagegen.Credits(93))
 	_, hidden := h.generate(imagegen.GenerateRequest{Model: "m"})
@@ -79,7 +85,9 @@ func TestSetModels(t *testing.T) {
 		h.is.True(strings.Contains(err.Error(), want))
 	}
 	h.is.Equal(h.listed(), []string{"n"}) // as it was
-	h.is.Equal(h.engine.ModelsRevision(), revision+1)
+	last, err := h.engine.As(alice).PriceList(t.Context())
+	h.is.NoErr(err)
+	h.is.Equal(last.Revision, after.Revision)
 }
 
 // Asynchronous work keeps what it needs: its model, and the upstream that makes it.

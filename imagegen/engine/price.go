@@ -161,19 +161,6 @@ func (s *Session) typeOfAccount(ctx context.Context) (string, error) {
 	return s.engine.accountType(ctx, s.user)
 }
 
-// PriceGroup returns what the prices of Models depend on besides the models on offer, so that a cache can keep them:
-// the account type, "" if they are the same for all, or also the user, because a model has a function Price.
-func (s *Session) PriceGroup(ctx context.Context) (accountType string, byUser bool, err error) {
-	byAccountType := false
-	for _, m := range s.engine.catalogs.current.Load().entries {
-		byAccountType, byUser = byAccountType || m.pricesVary(), byUser || m.Price != nil
-	}
-	if byAccountType {
-		accountType, err = s.typeOfAccount(ctx)
-	}
-	return accountType, byUser, imagegen.ToUserError(err)
-}
-
 // pricesVary reports whether the price can depend on who asks.
 func (m Model) pricesVary() bool {
 	return m.Price != nil || slices.ContainsFunc(m.Prices, func(l imagegen.Price) bool { return l.AccountType != "" })

@@ -47,11 +47,11 @@ func (s *Session) usable(ctx context.Context) error {
 
 // Models implements [imagegen.Service].
 func (s *Session) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
-	accountType, _, err := s.PriceGroup(ctx)
+	l, err := s.PriceList(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.modelsFor(ctx, s.user, accountType)
+	return l.Models(ctx)
 }
 
 // Offers is Models without prices, so that no Model.Price is called: for names and what models can do.

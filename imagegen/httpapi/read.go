@@ -32,16 +32,14 @@ type catalog struct {
 // encodeCatalog returns the encoded list of models for a user, which is cached until SetModels, by account type, unless
 // a price depends on more than that. Operators alone make account types, so there are few.
 func (a *api) encodeCatalog(ctx context.Context, session *engine.Session) (*catalog, error) {
-	// before the models: should they change in between, the next call encodes them again
-	revision := a.engine.ModelsRevision()
-	accountType, byUser, err := session.PriceGroup(ctx)
+	list, err := session.PriceList(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := a.catalogs.Load(accountType); ok && !byUser && c.(*catalog).revision == revision {
+	if c, ok := a.catalogs.Load(list.AccountType); ok && !list.ByUser && c.(*catalog).revision == list.Revision {
 		return c.(*catalog), nil
 	}
-	infos, err := session.Models(ctx)
+	infos, err := list.Models(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -49,9 +47,9 @@ func (a *api) encodeCatalog(ctx context.Context, session *engine.Session) (*cata
 	if err != nil {
 		return nil, err
 	}
-	c := &catalog{revision, append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
-	if !byUser {
-		a.catalogs.Store(accountType, c)
+	c := &catalog{list.Revision, append(body, '\n'), fmt.Sprintf(`"%x"`, sha256.Sum256(body))}
+	if !list.ByUser {
+		a.catalogs.Store(list.AccountType, c)
 	}
 	return c, nil
 }
