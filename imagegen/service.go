@@ -295,6 +295,9 @@ type ModelInfo struct {
 	// decides. ReferenceCredits are added for each reference image, unless the line has its own.
 	Prices           []Price
 	ReferenceCredits Credits
+	// PriceVaries says that the price is computed for each request: then Credits are those of one that leaves
+	// everything open, and Quote has the price of another.
+	PriceVaries bool
 
 	Formats     []Format     // the possible values of Options.Format
 	Backgrounds []Background // the possible values of Options.Background

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
@@ -27,4 +28,13 @@ func TestPrices(t *testing.T) {
 	s.is.Equal(cmp.Diff([]string{"quality low | 1 | – | – | + 1", "with a mask | 7 | – | – | + 1",
 		"quality high, from 2 reference images | 9 | 11 | – | –", "quality high | 5 | 5 | 5 | + 1",
 		"otherwise | 2 | 3 | 6 | + 1"}, alice.get("prices").table(caption)), "")
+
+	m.Prices = nil
+	m.Price = func(_ context.Context, o engine.Order) (imagegen.Credits, error) {
+		return imagegen.Credits(1 + o.References), nil
+	}
+	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
+	a = alice.get("prices")
+	s.is.Equal(cmp.Diff([]string{"otherwise | 1 | 1 | 1 | it depends"}, a.table(caption)), "")
+	s.is.True(a.has("The price depends on the request."))
 }

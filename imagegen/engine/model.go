@@ -33,6 +33,7 @@ func (m Model) info(c imagegen.Capabilities) imagegen.ModelInfo {
 		Formats:           c.OfferedFormats(),
 		Backgrounds:       c.OfferedBackgrounds(),
 		MaxSeed:           c.MaxSeed,
+		PriceVaries:       m.Price != nil,
 	}
 	if m.MaxReferences != nil {
 		i.MaxReferences = min(i.MaxReferences, max(0, *m.MaxReferences))

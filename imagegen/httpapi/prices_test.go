@@ -67,6 +67,7 @@ func TestModelsByUser(t *testing.T) {
 		"Bearer " + s.Key(t, imagegentest.Bob): "4"} {
 		a := s.do("GET", "/api/v1/models", "", "Authorization", authorization)
 		s.is.True(strings.Contains(a.body, `"credits":{"1K":`+credits+`,"2K":`+credits)) // a.body
+		s.is.True(strings.Contains(a.body, `"price_varies":true`))
 	}
 }
 

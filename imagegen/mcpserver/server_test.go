@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/mcpserver"
 )
@@ -72,6 +73,27 @@ func TestReading(t *testing.T) {
 	a.call("list_generations", map[string]any{"after": page.Next}, &page)
 	a.is.Equal(len(page.Generations), 1)
 	a.refused("list_generations", map[string]any{"status": "over"}, "invalid_request", "over")
+}
+
+// An agent learns that the prices of the list are not all there is.
+func TestPriceVaries(t *testing.T) {
+	for name, change := range map[string]func(*engine.Config){
+		"references": func(c *engine.Config) { c.Models[0].ReferenceCredits = 1 },
+		"a function": func(c *engine.Config) {
+			c.Models[0].Price = func(context.Context, engine.Order) (imagegen.Credits, error) { return 1, nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := alice(t, mcpserver.Options{}, change)
+			var list struct {
+				Models []struct {
+					Varies bool `json:"price_varies"`
+				}
+			}
+			a.call("list_models", nil, &list)
+			a.is.True(list.Models[0].Varies)
+		})
+	}
 }
 
 // A list shows how long prompts begin, since a hundred whole ones are more than any client takes, and cost

@@ -85,7 +85,7 @@ type model struct {
 	ID            string                             `json:"id" jsonschema:"what model is called in other tools"`
 	Provider      string                             `json:"provider"`
 	Credits       map[imagegen.Tier]imagegen.Credits `json:"credits" jsonschema:"price of one image by resolution tier, at quality auto and without references"`
-	Varies        bool                               `json:"price_varies,omitempty" jsonschema:"the price also depends on quality or references: ask quote"`
+	Varies        bool                               `json:"price_varies,omitempty" jsonschema:"the price depends on more of the request: ask quote"`
 	Ratios        []imagegen.Ratio                   `json:"aspect_ratios"`
 	MaxImages     int                                `json:"max_images"`
 	MaxReferences int                                `json:"max_references"`
@@ -97,7 +97,7 @@ func (t *tools) listModels(ctx context.Context, _ *mcp.CallToolRequest,
 	infos, err := t.Models(ctx)
 	out := models{make([]model, len(infos))}
 	for i, m := range infos { // a list that is nil would be null in JSON
-		out.Models[i] = model{m.ID, m.Provider, m.Credits, len(m.Prices) > 0 || m.ReferenceCredits > 0,
+		out.Models[i] = model{m.ID, m.Provider, m.Credits, m.PriceVaries || len(m.Prices) > 0 || m.ReferenceCredits > 0,
 			append([]imagegen.Ratio{}, m.Ratios...), m.MaxImages,
 			m.MaxReferences, m.MaxPrompt}
 	}

@@ -16,6 +16,7 @@ type Model struct {
 	Credits            map[imagegen.Tier]imagegen.Credits   `json:"credits"`
 	Prices             []Price                              `json:"prices,omitempty"`
 	ReferenceCredits   imagegen.Credits                     `json:"reference_credits,omitempty"`
+	PriceVaries        bool                                 `json:"price_varies,omitempty"`
 	DefaultOptions     DefaultOptions                       `json:"default_options"`
 	SupportedQualities []imagegen.Tier                      `json:"supported_qualities"`
 	SupportedEfforts   map[imagegen.Tier][]imagegen.Quality `json:"supported_efforts"`
@@ -73,6 +74,7 @@ func NewModels(infos []imagegen.ModelInfo) Models {
 		w.Data[i] = Model{
 			ID: m.ID, Object: "model", Provider: m.Provider, Credits: m.Credits,
 			Prices: newPrices(m.Prices), ReferenceCredits: m.ReferenceCredits, SupportedEfforts: m.Efforts,
+			PriceVaries:        m.PriceVaries,
 			DefaultOptions:     DefaultOptions{imagegen.RatioAuto, imagegen.Tier1K},
 			SupportedQualities: orEmpty(m.Tiers), SupportedRatios: orEmpty(m.Ratios),
 			OutputFormats: orEmpty(m.Formats), Backgrounds: orEmpty(m.Backgrounds), Mask: m.Mask, Seed: m.MaxSeed > 0,
@@ -99,6 +101,7 @@ func (w Models) Value() []imagegen.ModelInfo {
 			MaxReferences: m.Limits.ReferenceImages, MaxImages: m.Limits.Images, MaxPrompt: m.Limits.PromptLength,
 			MaxReferenceBytes: m.Limits.ReferenceImageBytes, Formats: m.OutputFormats, Backgrounds: m.Backgrounds,
 			Mask: m.Mask, MaxSeed: m.Limits.Seed, Efforts: m.SupportedEfforts, ReferenceCredits: m.ReferenceCredits,
+			PriceVaries: m.PriceVaries,
 		}
 		for _, l := range m.Prices {
 			infos[i].Prices = append(infos[i].Prices, l.value())
