@@ -158,12 +158,38 @@ type PriceList struct {
 	catalog *catalog
 }
 
+// isFor reports whether users of an account type see the model.
+func (m Model) isFor(accountType string) bool {
+	return len(m.OnlyFor) == 0 || slices.Contains(m.OnlyFor, accountType)
+}
+
+// listedFor is listed for users of an account type.
+func (c *catalog) listedFor(accountType string) (infos []imagegen.ModelInfo) {
+	for _, info := range c.listed {
+		if c.entries[info.ID].isFor(accountType) {
+			infos = append(infos, info)
+		}
+	}
+	return infos
+}
+
+// seesAs returns the account type by which the session sees models; "" if all models are for everybody.
+func (s *Session) seesAs(ctx context.Context) (accountType string, err error) {
+	for _, m := range s.engine.catalogs.current.Load().entries {
+		if len(m.OnlyFor) > 0 {
+			accountType, err = s.typeOfAccount(ctx)
+			return accountType, imagegen.ToUserError(err)
+		}
+	}
+	return "", nil
+}
+
 // PriceList returns what is on offer now. A cache of Models can go by its fields.
 func (s *Session) PriceList(ctx context.Context) (PriceList, error) {
 	c := s.engine.catalogs.current.Load()
 	l, byAccountType := PriceList{Revision: c.revision, session: s, catalog: c}, false
 	for _, m := range c.entries {
-		byAccountType, l.ByUser = byAccountType || m.pricesVary(), l.ByUser || m.Price != nil
+		byAccountType, l.ByUser = byAccountType || m.pricesVary() || len(m.OnlyFor) > 0, l.ByUser || m.Price != nil
 	}
 	var err error
 	if byAccountType {
@@ -174,8 +200,8 @@ func (s *Session) PriceList(ctx context.Context) (PriceList, error) {
 
 // Models lists the models as [Session.Models] does.
 func (l PriceList) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
-	infos := make([]imagegen.ModelInfo, 0, len(l.catalog.listed))
-	for _, info := range l.catalog.listed {
+	infos := []imagegen.ModelInfo{}
+	for _, info := range l.catalog.listedFor(l.AccountType) {
 		priced, err := l.session.engine.pricedInfo(ctx, l.catalog.entries[info.ID], l.session.user, l.AccountType)
 		switch {
 		case err == nil:

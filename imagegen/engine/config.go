@@ -182,6 +182,10 @@ type Model struct {
 	// some interfaces accept them, such as package openai. No name or alias may occur twice.
 	Aliases []string
 
+	// OnlyFor hides the model from users whose account type is not among these: a request of theirs for it is refused
+	// like one for a model that does not exist. What was accepted goes on. nil: it is for everybody.
+	OnlyFor []string
+
 	// Retired hides the model from callers but keeps it for work that was already
 	// accepted. A request for it is refused like one for a model that does not exist.
 	Retired bool

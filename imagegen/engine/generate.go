@@ -56,7 +56,11 @@ func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	if q.Async { // so that SetModels sees it; synchronous work holds its provider
 		defer e.catalogs.trackCall(q.Model)()
 	}
-	r, m, err := e.plan(s.user, q)
+	sees, err := s.seesAs(ctx)
+	if err != nil {
+		return imagegen.Result{}, err
+	}
+	r, m, err := e.plan(s.user, sees, q)
 	if err != nil {
 		return s.refuse(ctx, r, q, err)
 	}

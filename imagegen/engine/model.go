@@ -133,7 +133,11 @@ func (m catalogEntry) askings(policy Policy) (all []asking) {
 	for _, q := range imagegen.Qualities() {
 		ask(q, imagegen.Size{})
 		for _, t := range imagegen.Tiers() {
-			slices.ContainsFunc(m.info.Ratios, func(r imagegen.Ratio) bool { return ask(q, imagegen.SizeFor(r, t)) })
+			for _, r := range m.info.Ratios {
+				if ask(q, imagegen.SizeFor(r, t)) {
+					break
+				}
+			}
 		}
 	}
 	for _, t := range m.info.Tiers {

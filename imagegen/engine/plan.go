@@ -22,7 +22,8 @@ import (
 // decides them, then what the provider declares, and last its Check, if it is a Checker, which may take
 // all of that for granted. A size that the policy or the Capabilities refuse comes with the
 // nearest possible one.
-func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry, error) {
+func (e *Engine) plan(u imagegen.UserID, accountType string, q imagegen.GenerateRequest) (imagegen.Record,
+	catalogEntry, error) {
 	if err := u.Check(); err != nil {
 		return imagegen.Record{}, catalogEntry{}, err
 	}
@@ -31,7 +32,7 @@ func (e *Engine) plan(u imagegen.UserID, q imagegen.GenerateRequest) (imagegen.R
 		IdempotencyKey: q.IdempotencyKey},
 		Progress: imagegen.Progress{State: imagegen.StateCharging}}
 	files := attached{len(q.References), q.Mask != nil}
-	m, err := e.offered(q.Model)
+	m, err := e.offered(q.Model, accountType)
 	if err != nil {
 		return r, m, err
 	}
@@ -106,23 +107,25 @@ func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	return q
 }
 
-// offered looks up a model that callers may use.
-func (e *Engine) offered(id string) (catalogEntry, error) {
+// offered looks up a model that callers of an account type may use.
+func (e *Engine) offered(id, accountType string) (catalogEntry, error) {
 	models := e.catalogs.current.Load()
-	if m, ok := models.entries[id]; ok && !m.Retired {
+	if m, ok := models.entries[id]; ok && !m.Retired && m.isFor(accountType) {
 		return m, nil
 	}
 	if id == "" {
-		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s", models.names())
+		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s",
+			models.names(accountType))
 	}
-	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, models.names())
+	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id,
+		models.names(accountType))
 }
 
-// names lists the models that callers may use, in words.
-func (c *catalog) names() string {
-	ids := make([]string, len(c.listed))
-	for i, info := range c.listed {
-		ids[i] = info.ID
+// names lists the models that callers of an account type may use, in words.
+func (c *catalog) names(accountType string) string {
+	var ids []string
+	for _, info := range c.listedFor(accountType) {
+		ids = append(ids, info.ID)
 	}
 	return cmp.Or(strings.Join(ids, ", "), "none at present")
 }

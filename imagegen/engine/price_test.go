@@ -638,7 +638,9 @@ func TestModelsWithoutTheirPrice(t *testing.T) {
 	infos, err := h.engine.As(bob).Models(t.Context())
 	h.is.NoErr(err)
 	h.is.Equal(len(infos), 1)
-	h.is.Equal(len(h.engine.As(bob).Offers()), 2)
+	offers, err := h.engine.As(bob).Offers(t.Context())
+	h.is.NoErr(err)
+	h.is.Equal(len(offers), 2)
 	*infos[0].Prices[0].ReferenceCredits, infos[0].Efforts["1K"][1] = 0, "high"
 	again, err := h.engine.As(alice).Models(t.Context())
 	h.is.NoErr(err)

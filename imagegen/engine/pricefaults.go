@@ -113,8 +113,11 @@ func (m catalogEntry) reach(reached []bool, accountType string) {
 	}
 }
 
-// accountTypes are those that the prices name, and "" for all others.
+// accountTypes are those that see the model or, if all do, those that the prices name, and "" for all others.
 func (m Model) accountTypes() []string {
+	if len(m.OnlyFor) > 0 {
+		return m.OnlyFor
+	}
 	types := []string{""}
 	for _, l := range m.Prices {
 		types = append(types, l.AccountType)

@@ -17,7 +17,11 @@ func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imageg
 
 // Price is Quote without the balance.
 func (s *Session) Price(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
-	r, m, err := s.engine.plan(s.user, q)
+	sees, err := s.seesAs(ctx)
+	if err != nil {
+		return imagegen.Quote{}, err
+	}
+	r, m, err := s.engine.plan(s.user, sees, q)
 	if err != nil {
 		return imagegen.Quote{}, err
 	}

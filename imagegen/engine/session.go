@@ -55,12 +55,13 @@ func (s *Session) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 }
 
 // Offers is Models without prices, so that no Model.Price is called: for names and what models can do.
-func (s *Session) Offers() []imagegen.ModelInfo {
-	infos := slices.Clone(s.engine.catalogs.current.Load().listed)
+func (s *Session) Offers(ctx context.Context) ([]imagegen.ModelInfo, error) {
+	sees, err := s.seesAs(ctx)
+	infos := s.engine.catalogs.current.Load().listedFor(sees)
 	for i, info := range infos {
 		infos[i] = clone(info)
 	}
-	return infos
+	return infos, err
 }
 
 // Balance implements [imagegen.Service].

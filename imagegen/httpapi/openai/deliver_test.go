@@ -39,8 +39,8 @@ func (s *stub) ReportDelivery(_ imagegen.GenerationID, received bool) {
 	s.received = append(s.received, received)
 }
 
-func (s *stub) Offers() []imagegen.ModelInfo {
-	return []imagegen.ModelInfo{{ID: "m"}}
+func (s *stub) Offers(context.Context) ([]imagegen.ModelInfo, error) {
+	return []imagegen.ModelInfo{{ID: "m"}}, nil
 }
 
 func (s *stub) StageReference(context.Context, io.Reader, string) (imagegen.Reference, error) {

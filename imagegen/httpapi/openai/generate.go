@@ -61,7 +61,10 @@ func (r *request) discard() {
 // resolve finds the model that a request means: by its name, by an alias or, without a name, if there is
 // only one. The record then has the name and never the alias, so aliases can be moved at any time.
 func (x *exchange) resolve(r *request) error {
-	infos := x.session.Offers()
+	infos, err := x.session.Offers(x.Ctx)
+	if err != nil {
+		return err
+	}
 	if r.Model == "" && len(infos) == 1 {
 		r.Model = infos[0].ID
 	}

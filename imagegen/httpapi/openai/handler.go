@@ -44,7 +44,7 @@ type Session interface {
 	KeyID() imagegen.KeyID
 
 	// Offers lists the models that a request can name, with their aliases, and no prices.
-	Offers() []imagegen.ModelInfo
+	Offers(ctx context.Context) ([]imagegen.ModelInfo, error)
 
 	// StageReference stores a reference image while it arrives, for one Generate, and bounds what one
 	// user can send at once. name identifies the image in messages. If r fails, its error is

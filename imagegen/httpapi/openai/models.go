@@ -38,14 +38,22 @@ func names(infos []imagegen.ModelInfo) (all []string) {
 }
 
 func (a *api) models(x *exchange) error {
+	infos, err := x.session.Offers(x.Ctx)
+	if err != nil {
+		return err
+	}
 	return x.JSON(http.StatusOK, struct {
 		Object string   `json:"object"`
 		Data   []listed `json:"data"`
-	}{"list", list(x.session.Offers())})
+	}{"list", list(infos)})
 }
 
 func (a *api) model(x *exchange) error {
-	all := list(x.session.Offers())
+	infos, err := x.session.Offers(x.Ctx)
+	if err != nil {
+		return err
+	}
+	all := list(infos)
 	i := slices.IndexFunc(all, func(m listed) bool { return m.ID == x.id })
 	if i < 0 {
 		return imagegen.ErrNotFound

@@ -197,6 +197,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"too many references", head + "    max_references: 17\n", []string{":5:", "max_references is 17", "up to 16"}},
 		{"no yes or no", head + "    retired: soon\n", []string{":5:", "retired", "true or false"}},
 		{"no images", head + "    max_images: 0\n", []string{":5:", "max_images", "from 1"}},
+		{"small account type", head + "    only_for: [pro]\n", []string{":5:", "such as PRO; got \"pro\""}},
 		{"no alias", head + "    aliases: []\n", []string{":5:", "aliases: the list is empty"}},
 		{"alias of its own name", head + "    aliases: [m]\n", []string{":5:15:", `model "m"`,
 			`"m" names a model at line 2 already`}},

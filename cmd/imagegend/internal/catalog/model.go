@@ -79,6 +79,12 @@ func bounded(n *yaml.Node, m engine.Model) error {
 				bound.got, bound.most))
 		}
 	}
+	for _, t := range m.OnlyFor {
+		if known, err := imagegen.ParseAccountType(t); err != nil || known != t {
+			errs = append(errs, errAt(yamlfile.Lookup(n, "only_for"),
+				"an account type is capital letters, digits and _, such as PRO; got %q", t))
+		}
+	}
 	return errors.Join(errs...)
 }
 

@@ -110,7 +110,8 @@ func readDay(f *form.Form, name string) time.Time {
 
 // ModelOptions are the models on offer, as choices.
 func ModelOptions(p *frame.Page) (all []form.Option) {
-	for _, m := range p.Service().Offers() {
+	offers, _ := p.Service().Offers(p.Context()) // without them there is only less to choose from
+	for _, m := range offers {
 		all = append(all, form.Options(m.ID, m.ID)...)
 	}
 	return all
