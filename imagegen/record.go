@@ -1,6 +1,7 @@
 package imagegen
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
@@ -145,12 +146,16 @@ type Fence struct {
 // Fence returns the fence of the record's current attempt.
 func (r Record) Fence() Fence { return Fence{r.ID, r.Attempt} }
 
+// Account returns whose credits pay for the generation, and whose share of queue and slots it takes: the payer's, or
+// the user's.
+func (r Record) Account() UserID { return cmp.Or(r.Payer, r.User) }
+
 // Charge returns the charge for all images that were asked for.
 func (r Record) Charge() Charge {
-	c := Charge{ID: ChargeID(r.ID), User: r.User, Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier,
+	c := Charge{ID: ChargeID(r.ID), User: r.Account(), Credits: r.Price * Credits(r.N), Model: r.Model, Tier: r.Tier,
 		N: r.N, Key: r.KeyID}
 	if r.Payer != "" {
-		c.User, c.Member = r.Payer, r.User
+		c.Member = r.User
 	}
 	return c
 }

@@ -49,7 +49,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 // at once. The attempt, or launch itself if it starts none, gives back the slot and the
 // place in the lifecycle.
 func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
-	e.noteUser(context.Background(), r.User)
+	e.noteUser(context.Background(), r.Account())
 	m, offered := e.catalogs.current.Load().entries[r.Model]
 	why, left := e.unrunnable(r, m, offered)
 	if err := e.life.admitWork(); err != nil {

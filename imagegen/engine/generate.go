@@ -135,7 +135,7 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if err := e.refusals.checkUser(c.record.User, time.Now()); err != nil {
 		return imagegen.Result{}, err
 	}
-	if err := c.session.busy(ctx, c.record.Charge().User); err != nil {
+	if err := c.session.busy(ctx, c.record.Account()); err != nil {
 		return imagegen.Result{}, err
 	}
 	if err := e.life.admitWork(); err != nil {
@@ -157,7 +157,7 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 	if err := c.turnUpright(ctx); err != nil {
 		return imagegen.Result{}, err
 	}
-	e.noteUser(ctx, c.record.User)
+	e.noteUser(ctx, c.record.Account())
 	if err := c.session.join(ctx, c.record.Charge().Credits); err != nil {
 		return c.refused(ctx, err)
 	}
@@ -181,7 +181,7 @@ func (c *call) earlierAnswer(ctx context.Context) (result imagegen.Result, found
 // crash then leaves files that the next start removes, never charged work without its files.
 func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
 	e := c.engine
-	leave, err := e.joinQueue(ctx, c.record.User)
+	leave, err := e.joinQueue(ctx, c.record.Account())
 	if err != nil {
 		return imagegen.Result{}, err
 	}
@@ -254,7 +254,7 @@ func (c *call) acceptWithSlot(ctx context.Context) (r imagegen.Record, err error
 func (c *call) waitForSlot(ctx context.Context) (err error) {
 	e, began := c.engine, time.Now()
 	defer func() { e.observeWait(ctx, c.record, time.Since(began), err) }()
-	held, free := e.slots.TryAcquire(c.record.User, c.record.Model)
+	held, free := e.slots.TryAcquire(c.record.Account(), c.record.Model)
 	if c.slot = held; !free {
 		err = c.waitTurn(ctx)
 	}
@@ -275,7 +275,7 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(e.life.loop, cancel)()
-	c.slot, err = e.slots.Acquire(ctx, c.record.User, c.record.Model, e.cfg.Limits.SlotWait)
+	c.slot, err = e.slots.Acquire(ctx, c.record.Account(), c.record.Model, e.cfg.Limits.SlotWait)
 	return err
 }
 

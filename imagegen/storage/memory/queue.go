@@ -41,10 +41,10 @@ func (q *queue) moved(open map[imagegen.GenerationID]*generation, waited bool, g
 		q.mu.Unlock()
 	}
 	switch {
-	case g.waits() && q.turns[g.User] == 0:
-		q.moveToBack(g.User)
+	case g.waits() && q.turns[g.Account()] == 0:
+		q.moveToBack(g.Account())
 	case waited && !g.waits():
-		q.served(open, g.User)
+		q.served(open, g.Account())
 	}
 }
 
@@ -58,7 +58,7 @@ func (q *queue) moveToBack(u imagegen.UserID) {
 func (q *queue) served(open map[imagegen.GenerationID]*generation, u imagegen.UserID) {
 	delete(q.turns, u)
 	for _, g := range open {
-		if g.User == u && g.waits() {
+		if g.Account() == u && g.waits() {
 			q.moveToBack(u)
 			return
 		}
@@ -75,7 +75,7 @@ func (s *store) Claim(ctx context.Context, d imagegen.ClaimRequest) (claimed []i
 	return s.claim(ctx, d.Most, d.Lease, func(clock.Reading) *generation {
 		g := s.first(held, places, d.Below)
 		if g != nil {
-			held[g.User]++
+			held[g.Account()]++
 			if places != nil {
 				places[g.Model]--
 			}
@@ -132,8 +132,8 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 		if g.due.After(at.Steady) {
 			return g.due.Sub(at.Steady)
 		}
-		if g.due = (time.Time{}); s.queue.turns[g.User] == 0 {
-			s.queue.moveToBack(g.User)
+		if g.due = (time.Time{}); s.queue.turns[g.Account()] == 0 {
+			s.queue.moveToBack(g.Account())
 		}
 	}
 	return 0
@@ -144,12 +144,12 @@ func (s *store) admit(at clock.Reading) (next time.Duration) {
 // places limit the claim, see imagegen.ClaimRequest; nil places and 0 below mean no limit.
 func (s *store) first(held map[imagegen.UserID]int, places map[string]int, below int) (first *generation) {
 	before := func(a, b *generation) bool {
-		return cmp.Or(cmp.Compare(held[a.User], held[b.User]), cmp.Compare(s.queue.turns[a.User],
-			s.queue.turns[b.User]),
+		return cmp.Or(cmp.Compare(held[a.Account()], held[b.Account()]), cmp.Compare(s.queue.turns[a.Account()],
+			s.queue.turns[b.Account()]),
 			-cmp.Compare(min(a.Attempt, 1), min(b.Attempt, 1)), cmp.Compare(a.ID, b.ID)) < 0
 	}
 	for _, g := range s.open {
-		if g.waits() && (places == nil || places[g.Model] > 0) && (below == 0 || held[g.User] < below) &&
+		if g.waits() && (places == nil || places[g.Model] > 0) && (below == 0 || held[g.Account()] < below) &&
 			(first == nil || before(g, first)) {
 			first = g
 		}
@@ -249,7 +249,7 @@ func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLe
 		for _, g := range s.open {
 			if g.State == imagegen.StateQueued {
 				n.All++
-				if g.User == u {
+				if g.Account() == u {
 					n.Own++
 				}
 			}

@@ -23,7 +23,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return db.writeRow(ctx, string(r.Charge().User), createNeeds(r), func(s *session) (tables.Row, error) {
+	return db.writeRow(ctx, string(r.Account()), createNeeds(r), func(s *session) (tables.Row, error) {
 		stands, err := s.load(r.ID)
 		if !errors.Is(err, imagegen.ErrNotFound) {
 			return stands, err
@@ -41,7 +41,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 // createNeeds is what the creation of a record reads: the user's account, for its lock; that there is no such record
 // yet; the user and the API key that ask; and who holds the idempotency key.
 func createNeeds(r imagegen.Record) need {
-	payer := r.Charge().User
+	payer := r.Account()
 	n := need{users: []imagegen.UserID{payer}, fresh: []imagegen.GenerationID{r.ID},
 		askers: []imagegen.UserID{r.User, payer}}
 	if r.KeyID != "" {
@@ -121,7 +121,7 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 	n := createNeeds(r)
 	n.charges = append(n.charges, r.Charge().ID)
 	n.billed = billedBy(r.Charge())
-	return db.writeRow(ctx, string(r.Charge().User), n, func(s *session) (tables.Row, error) {
+	return db.writeRow(ctx, string(r.Account()), n, func(s *session) (tables.Row, error) {
 		stands, err := s.load(r.ID)
 		to := stands
 		switch {

@@ -67,14 +67,15 @@ func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 	var since []int64
 	var inLine []standing
 	for _, g := range queued {
-		ids, users, models = append(ids, []byte(g.ID)), append(users, []byte(g.User)), append(models, []byte(g.Model))
+		ids, users = append(ids, []byte(g.ID)), append(users, []byte(g.Account()))
+		models = append(models, []byte(g.Model))
 		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt.UnixNano())
 		var at *int64
 		if !g.Due.IsZero() {
 			n := g.Due.UnixNano()
 			at = &n
 		} else {
-			inLine = append(inLine, standing{g.User, g.Model})
+			inLine = append(inLine, standing{g.Account(), g.Model})
 		}
 		due = append(due, at)
 	}

@@ -83,6 +83,7 @@ var promises = promisetest.Promises{
 	"Store/ClaimBacklog":         "A new user is served next, however long another's backlog is, and once in each turn.",
 	"Store/ClaimRequeued":        "Work that goes back to the queue goes ahead of its user's fresh work, and of nobody else's.",
 	"Store/ClaimFewest":          "The user who holds the fewest slots is served first; among equals, the one who has waited longest.",
+	"Store/ClaimByPayer":         "The members of one payer weigh as one user, whatever their number.",
 	"Store/ClaimMany":            "Many claimed at once are those that would be claimed one by one.",
 	"Store/ClaimComingBack":      "A user who comes back to the queue comes to its end.",
 	"Store/ClaimPlaces":          "Work for a model without places waits and holds up no other.",

@@ -164,6 +164,37 @@ func testClaimFewest(s *store) {
 	claimed(users{bob, carol, bob}, imagegen.ClaimRequest{Most: 3, Held: slots{alice: 9}})
 }
 
+// The members of one payer weigh as one user: whatever their number, another user gets half.
+func testClaimByPayer(s *store) {
+	ctx := s.t.Context()
+	school := imagegen.UserID("school")
+	s.is.NoErr(s.CreateUser(ctx, imagegen.User{ID: school, Name: "school"}))
+	for n := range 30 {
+		pupil := imagegen.UserID(fmt.Sprint("pupil", n))
+		s.is.NoErr(s.CreateUser(ctx, imagegen.User{ID: pupil, Name: "school/" + string(pupil)}))
+		s.is.NoErr(s.SetSponsor(ctx, pupil, school, imagegen.KeyLimits{}))
+		s.queue(n, of(pupil), func(r *imagegen.Record) { r.Payer = school })
+	}
+	for n := range 6 {
+		s.queue(100+n, of(alice))
+	}
+	queued, err := s.Queued(ctx, school)
+	s.is.NoErr(err)
+	s.is.Equal(queued, imagegen.QueueLength{All: 36, Own: 30})
+	for range 3 {
+		rs, _, err := s.Claim(ctx, imagegen.ClaimRequest{Most: 4, Lease: aMinute})
+		s.is.NoErr(err)
+		alices := 0
+		for _, r := range rs {
+			if r.Account() == alice {
+				alices++
+			}
+		}
+		s.is.Equal(alices, 2)
+		s.is.Equal(len(rs), 4)
+	}
+}
+
 // Many at once are handed out as one by one.
 func testClaimMany(s *store) {
 	queue := func(first int) {

@@ -75,6 +75,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("ClaimBacklog", testClaimBacklog)
 	run("ClaimRequeued", testClaimRequeued)
 	run("ClaimFewest", testClaimFewest)
+	run("ClaimByPayer", testClaimByPayer)
 	run("ClaimMany", testClaimMany)
 	run("ClaimComingBack", testClaimComingBack)
 	run("ClaimPlaces", testClaimPlaces)

@@ -106,7 +106,7 @@ func (s *Slots) Claimed(offered imagegen.ClaimRequest, records []imagegen.Record
 	s.takeBack(offered)
 	now := time.Now()
 	for _, r := range records {
-		taken = append(taken, s.takeSlot(r.User, r.Model, now))
+		taken = append(taken, s.takeSlot(r.Account(), r.Model, now))
 	}
 	if len(records) > 0 {
 		s.turn = 0

@@ -201,7 +201,7 @@ func Settle(in Accounts, b ledger.Books, r imagegen.Record, accountType string) 
 	}
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
-		after := b.Balance(r.Charge().User)
+		after := b.Balance(r.Account())
 		if r.Payer != "" {
 			u, err := in.User(r.User)
 			if err != nil {

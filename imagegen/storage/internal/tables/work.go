@@ -49,7 +49,7 @@ func (w *work) found(r row, at clock.Reading) {
 
 // ticket makes the ticket of a queued row; delay is how long it is not due yet, from now on.
 func (r row) ticket(now time.Time, delay time.Duration) ticket {
-	t := ticket{Fence: r.Fence(), user: r.User, model: r.Model, since: r.CreatedAt}
+	t := ticket{Fence: r.Fence(), user: r.Account(), model: r.Model, since: r.CreatedAt}
 	if delay > 0 {
 		t.at = now.Add(delay)
 	}
