@@ -127,11 +127,7 @@ func fitting(lines []imagegen.Price, o Order) int {
 
 // priceCall fixes the price of a call. ErrInvalidRequest: it is more than the caller wants to pay.
 func (c *call) priceCall(ctx context.Context) error {
-	o, err := c.session.order(ctx, c.model, c.record, attached{len(c.request.References), c.request.Mask != nil})
-	if err != nil {
-		return err
-	}
-	p, err := c.engine.price(ctx, c.model, o)
+	p, err := c.session.price(ctx, c.model, c.record, attached{len(c.request.References), c.request.Mask != nil})
 	if err != nil {
 		return err
 	}
@@ -143,14 +139,16 @@ func (c *call) priceCall(ctx context.Context) error {
 	return nil
 }
 
-// order is what the price of a request of the session is asked for. The account type is looked up only if the price
-// can depend on it.
-func (s *Session) order(ctx context.Context, m catalogEntry, r imagegen.Record, files attached) (Order, error) {
-	if !m.pricesVary() {
-		return order(r, files, ""), nil
+// price returns what one image of a request of the session costs. The account type is looked up only if the price can
+// depend on it.
+func (s *Session) price(ctx context.Context, m catalogEntry, r imagegen.Record, files attached) (p priced, err error) {
+	accountType := ""
+	if m.pricesVary() {
+		if accountType, err = s.typeOfAccount(ctx); err != nil {
+			return p, imagegen.ToUserError(err)
+		}
 	}
-	t, err := s.typeOfAccount(ctx)
-	return order(r, files, t), imagegen.ToUserError(err)
+	return s.engine.price(ctx, m, order(r, files, accountType))
 }
 
 // typeOfAccount returns the account type that came with the API key, or that of the user.

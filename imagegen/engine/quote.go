@@ -25,11 +25,7 @@ func (s *Session) Price(ctx context.Context, q imagegen.GenerateRequest) (imageg
 	if err != nil {
 		return imagegen.Quote{}, err
 	}
-	o, err := s.order(ctx, m, r, attached{len(q.References), q.Mask != nil})
-	if err != nil {
-		return imagegen.Quote{}, err
-	}
-	p, err := s.engine.price(ctx, m, o)
+	p, err := s.price(ctx, m, r, attached{len(q.References), q.Mask != nil})
 	r.Price = p.image
 	return imagegen.Quote{Model: r.Model, Ratio: r.Ratio, Tier: r.Tier, Effort: r.Effort, N: r.N, Price: r.Price,
 		ReferenceCredits: p.reference, Credits: r.Charge().Credits}, err
