@@ -204,7 +204,7 @@ type TotalsKeeper interface {
 
 // TotalsWithDefaults is WithDefaults for a query of totals.
 func (q UsageQuery) TotalsWithDefaults(now time.Time) (UsageQuery, error) {
-	return q.withDefaults(now, append(UsageGroups(), UsageByUser))
+	return q.withDefaults(now, []UsageGroup{UsageByDay, UsageByModel, UsageByKey, UsageByUser})
 }
 
 // SumTotals groups totals by q.By, which can contain UsageByUser, in the order of day, model, user and key. q is one of

@@ -63,6 +63,36 @@ func TestPeopleBehindOneKey(t *testing.T) {
 	s.is.Equal(names, []string{"school/7b1c zoe@school.example", "school/9f00 ann@school.example"})
 }
 
+// The owner of a key sees what each person used, and a person only what it used itself.
+func TestUsageByMember(t *testing.T) {
+	s := class(t, httpapi.Options{}, imagegen.KeyLimits{})
+	zoe := []string{"X-OpenWebUI-User-Id", "zoe"}
+	s.accepted(s.post(fox(""), zoe...), http.StatusOK)
+	s.accepted(s.post(fox(`,"n":2`), "X-OpenWebUI-User-Id", "ann"), http.StatusOK)
+	var report struct {
+		Data []struct {
+			Member     string `json:"member"`
+			MemberName string `json:"member_name"`
+			Spent      int    `json:"credits_spent"`
+		} `json:"data"`
+	}
+	s.decoded(s.do("GET", wire.UsagePath+"?group_by=member", ""), &report)
+	spent := map[string]int{}
+	for _, row := range report.Data {
+		s.is.True(strings.HasPrefix(row.Member, "usr_"))
+		spent[row.MemberName] = row.Spent
+	}
+	s.is.Equal(spent, map[string]int{"school/zoe": 1, "school/ann": 2})
+	table := s.do("GET", wire.UsagePath+"?group_by=member", "", "Accept", "text/csv").body
+	s.is.True(strings.Contains(table, ",member,member_name\n") && strings.Contains(table, ",school/zoe\n"))
+	report.Data = nil
+	s.decoded(s.do("GET", wire.UsagePath, "", zoe...), &report)
+	s.is.Equal(len(report.Data), 1)
+	s.is.Equal(report.Data[0].Spent, 1)
+	s.refused(s.do("GET", wire.UsagePath+"?group_by=member,key", ""), http.StatusBadRequest,
+		imagegen.CodeInvalidRequest)
+}
+
 // An operator names other headers; the field user stays without effect for keys of one user.
 func TestPersonHeaders(t *testing.T) {
 	s := class(t, httpapi.Options{PersonHeaders: []string{"X-Pupil"}}, imagegen.KeyLimits{})

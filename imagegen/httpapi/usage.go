@@ -27,6 +27,16 @@ func (a *api) usage(x *exchange) error {
 		return err
 	}
 	report := wire.NewUsageReport(r)
+	for i, row := range r.Rows {
+		if row.Member == "" {
+			continue
+		}
+		u, err := a.engine.Accounts().User(x.Ctx, row.Member)
+		if err != nil {
+			return err
+		}
+		report.Data[i].MemberName = u.Name
+	}
 	x.Header().Add("Vary", "Accept") // beside Origin
 	if prefersCSV(x.Request.Header.Values("Accept")) {
 		return x.usageCSV(report)
@@ -102,11 +112,19 @@ var usageColumns = []string{"day", "model", "key", "credits_charged", "credits_r
 func (x *exchange) usageCSV(report wire.UsageReport) error {
 	out := serving.NewEncoder()
 	rows := csv.NewWriter(out)
-	rows.Write(usageColumns) // writing to a buffer never fails
+	byMember, columns := slices.Contains(report.GroupBy, imagegen.UsageByMember), usageColumns
+	if byMember {
+		columns = append(slices.Clip(columns), "member", "member_name")
+	}
+	rows.Write(columns) // writing to a buffer never fails
 	for _, r := range report.Data {
-		rows.Write([]string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged),
+		row := []string{said(r.Day), said(r.Model), said(r.Key), number(r.CreditsCharged),
 			number(r.CreditsRefunded), number(r.CreditsSpent), number(r.Images), number(r.Generations),
-			number(r.Failed), number(r.Cancelled)})
+			number(r.Failed), number(r.Cancelled)}
+		if byMember {
+			row = append(row, said(r.Member), r.MemberName)
+		}
+		rows.Write(row)
 	}
 	rows.Flush()
 	x.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")

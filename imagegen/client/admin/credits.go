@@ -19,7 +19,7 @@ var (
 	ListLots = Call[string, []Lot]{Name: "lots", Scope: account.ScopeRead}
 	// ListEntries lists what changed a user's credits, newest first.
 	ListEntries = Call[HistoryPage, []Entry]{Name: "history", Scope: account.ScopeRead}
-	// SumUsage sums up what a user was charged, by day, model and key.
+	// SumUsage sums up what a user was charged, by day, model and key, or by member.
 	SumUsage = Call[UsageQuery, UsageReport]{Name: "usage", Scope: account.ScopeRead}
 )
 
@@ -89,7 +89,8 @@ type Entry struct {
 	Balance    imagegen.Credits   `json:"balance"` // after this entry
 	Generation imagegen.ChargeID  `json:"generation"`
 	Ref        string             `json:"ref"`
-	Actor      string             `json:"actor"` // who granted or revoked, as the audit trail writes it
+	Actor      string             `json:"actor"`            // who granted or revoked, as the audit trail writes it
+	Member     imagegen.UserID    `json:"member,omitempty"` // for whom the user paid; "": for itself
 }
 
 // UsageQuery asks for the usage of a user, as [imagegen.UsageQuery] does.
@@ -98,6 +99,8 @@ type UsageQuery struct {
 	From Day                   `json:"from"`
 	To   Day                   `json:"to"`
 	By   []imagegen.UsageGroup `json:"group_by"`
+
+	Member string `json:"member,omitempty"` // the name of a member: only what the user paid for this one
 }
 
 // UsageReport is the answer, in the form that the API uses.
@@ -121,4 +124,7 @@ type UsageRow struct {
 	Generations int              `json:"generations"`
 	Failed      int              `json:"failed"`
 	Cancelled   int              `json:"cancelled"`
+
+	// Member is the name of a member for whom the user paid; nil unless the query groups by member, and for the user.
+	Member *string `json:"member,omitempty"`
 }

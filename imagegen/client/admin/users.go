@@ -22,6 +22,12 @@ var (
 	SuspendUser = Call[string, User]{Name: "suspend-user", Scope: account.ScopeUsers}
 	// ResumeUser ends the suspension of the user with this name. It succeeds if there is none.
 	ResumeUser = Call[string, User]{Name: "resume-user", Scope: account.ScopeUsers}
+	// SetSponsor has a sponsor pay for everything that a user asks for from now on, within limits: the user is its
+	// member. With Sponsor "" the user pays again. A user with credits cannot get a sponsor.
+	SetSponsor = Call[Sponsorship, User]{Name: "set-sponsor", Scope: account.ScopeUsers}
+	// ListMembers lists the members of the sponsor with this name, in the order of their names, with what counts
+	// against their limits.
+	ListMembers = Call[string, []Member]{Name: "members", Scope: account.ScopeRead}
 	// RemovePasskeys removes all passkeys of the user with this name, who lost them. The password alone then signs in.
 	// It is only for people at the server.
 	RemovePasskeys = Call[string, User]{Name: "remove-passkeys"}
@@ -40,6 +46,27 @@ type User struct {
 	CreatedAt   Time             `json:"created_at"`
 	DisabledAt  Time             `json:"disabled_at"`  // zero: not disabled
 	SuspendedAt Time             `json:"suspended_at"` // zero: not suspended
+
+	Sponsor string     `json:"sponsor,omitempty"` // the name of who pays; "": the user
+	Limits  *KeyLimits `json:"limits,omitempty"`  // of a member; nil: none
+}
+
+// Sponsorship says who pays for a user.
+type Sponsorship struct {
+	User    string    `json:"user"`    // the name
+	Sponsor string    `json:"sponsor"` // the name; "": the user itself
+	Limits  KeyLimits `json:"limits"`  // zero: none
+}
+
+// Member is a user for whom a sponsor pays, with what the sponsor has paid so far.
+type Member struct {
+	ID          imagegen.UserID `json:"id"`
+	Name        string          `json:"name"`
+	Display     string          `json:"display"` // how it is called; "": as Name says
+	Limits      KeyLimits       `json:"limits"`
+	Used        KeyLimits       `json:"used"` // what counts against the limits: today, in this month, in all, at once
+	DisabledAt  Time            `json:"disabled_at"`
+	SuspendedAt Time            `json:"suspended_at"`
 }
 
 // NewUser is a user to create. AccountType "" is imagegen.DefaultAccountType; Credits 0 grants none.

@@ -28,6 +28,9 @@ type UsageRow struct {
 	Generations     int              `json:"generations"`
 	Failed          int              `json:"failed"`
 	Cancelled       int              `json:"cancelled"`
+
+	Member     *imagegen.UserID `json:"member,omitempty"`      // only if grouped by member, and not of the user's own
+	MemberName string           `json:"member_name,omitempty"` // beside Member
 }
 
 // NewUsageReport converts.
@@ -53,6 +56,9 @@ func newUsageRow(r imagegen.Usage) UsageRow {
 	}
 	if r.Key != "" {
 		w.Key = &r.Key
+	}
+	if r.Member != "" {
+		w.Member = &r.Member
 	}
 	return w
 }
@@ -85,6 +91,9 @@ func (w UsageRow) value() (r imagegen.Usage, err error) {
 	}
 	if w.Key != nil {
 		r.Key = *w.Key
+	}
+	if w.Member != nil {
+		r.Member = *w.Member
 	}
 	if w.Day != nil {
 		r.Day, err = time.Parse(time.DateOnly, *w.Day)

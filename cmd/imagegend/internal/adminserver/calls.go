@@ -56,6 +56,8 @@ func (l *Local) calls() []call {
 		on(admin.CreateUser, l.createUser),
 		on(admin.ListUsers, l.listUsers),
 		on(admin.SetAccountType, l.setAccountType),
+		on(admin.SetSponsor, l.setSponsor),
+		on(admin.ListMembers, l.listMembers),
 		on(admin.DisableUser, l.changing(accounts.DisableUser)),
 		on(admin.SuspendUser, l.changing(accounts.SuspendUser)),
 		on(admin.ResumeUser, l.changing(accounts.ResumeUser)),

@@ -67,8 +67,9 @@ func TestScopeOfEachCall(t *testing.T) {
 	local := open(t, t.TempDir())
 	scopes := map[account.Scope][]string{
 		account.ScopeRead: {"users", "keys", "lots", "history", "generations", "disputes", "trail", "readiness",
-			"clock", "backups", "usage", "totals"},
-		account.ScopeUsers:   {"create-user", "set-account-type", "suspend-user", "resume-user", "disable-user"},
+			"clock", "backups", "usage", "totals", "members"},
+		account.ScopeUsers: {"create-user", "set-account-type", "suspend-user", "resume-user", "disable-user",
+			"set-sponsor"},
 		account.ScopeKeys:    {"create-key", "limit-key", "revoke-key"},
 		account.ScopeCredits: {"grant", "revoke"},
 		account.ScopeData:    {"generation", "erase-generation", "resolve-dispute", "audit", "backup", "confirm-clock"},

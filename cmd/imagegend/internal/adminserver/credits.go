@@ -111,7 +111,7 @@ func (l *Local) listEntries(ctx context.Context, p admin.HistoryPage) ([]admin.E
 
 func viewEntry(e imagegen.Entry) admin.Entry {
 	return admin.Entry{Seq: e.Seq, Time: at(e.Time), Kind: e.Kind, Credits: e.Credits, Used: e.Used, Balance: e.Balance,
-		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor}
+		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor, Member: e.Member}
 }
 
 // errAmount refuses an amount that no grant or revocation can have.
@@ -133,8 +133,29 @@ func (l *Local) sumUsage(ctx context.Context, q admin.UsageQuery) (admin.UsageRe
 	if err != nil {
 		return admin.UsageReport{}, err
 	}
-	report, err := l.Engine.As(u.ID).Usage(ctx, imagegen.UsageQuery{From: q.From.Time, To: q.To.Time, By: q.By})
-	return viewUsage(report), words(err)
+	query := imagegen.UsageQuery{From: q.From.Time, To: q.To.Time, By: q.By}
+	if q.Member != "" {
+		m, err := l.user(ctx, q.Member)
+		if err != nil {
+			return admin.UsageReport{}, err
+		}
+		query.Member = m.ID
+	}
+	report, err := l.Engine.As(u.ID).Usage(ctx, query)
+	if err != nil {
+		return admin.UsageReport{}, words(err)
+	}
+	view := viewUsage(report)
+	for i, r := range report.Rows {
+		if r.Member != "" {
+			m, err := l.Engine.Accounts().User(ctx, r.Member)
+			if err != nil {
+				return view, words(err)
+			}
+			view.Rows[i].Member = &m.Name
+		}
+	}
+	return view, nil
 }
 
 // viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.

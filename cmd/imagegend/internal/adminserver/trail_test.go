@@ -23,7 +23,7 @@ import (
 
 // reads are the calls that change nothing and show nobody's prompts.
 var reads = []string{"disputes", "users", "keys", "generations", "lots", "history", "trail", "clock", "readiness",
-	"backups", "ops-keys", "usage", "totals"}
+	"backups", "ops-keys", "usage", "totals", "members"}
 
 // operation is a call that an operator is to answer for, and the acts that it leaves.
 type operation struct {
@@ -130,6 +130,14 @@ func operations(service *engine.Engine) []operation {
 			_, err := admin.ResumeUser.Do(ctx, s, "alice")
 			return err
 		}},
+		{admin.SetSponsor.Name, []account.Act{account.ActUserCreate, account.ActUserSponsor},
+			func(ctx context.Context, s admin.Caller) error {
+				if _, err := admin.CreateUser.Do(ctx, s, admin.NewUser{Name: "zoe"}); err != nil {
+					return err
+				}
+				_, err := admin.SetSponsor.Do(ctx, s, admin.Sponsorship{User: "zoe", Sponsor: "alice"})
+				return err
+			}},
 		{admin.DisableUser.Name, []account.Act{account.ActUserDisable},
 			func(ctx context.Context, s admin.Caller) error {
 				_, err := admin.DisableUser.Do(ctx, s, "alice")

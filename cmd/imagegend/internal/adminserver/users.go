@@ -58,8 +58,53 @@ func (l *Local) view(ctx context.Context, u imagegen.User) (admin.User, error) {
 		return admin.User{}, words(err)
 	}
 	role, err := l.role(ctx, u.ID)
-	return admin.User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Role: role, Credits: b.Credits,
-		CreatedAt: at(u.CreatedAt), DisabledAt: at(u.DisabledAt), SuspendedAt: at(u.SuspendedAt)}, err
+	view := admin.User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Role: role, Credits: b.Credits,
+		CreatedAt: at(u.CreatedAt), DisabledAt: at(u.DisabledAt), SuspendedAt: at(u.SuspendedAt)}
+	if err != nil || u.Sponsor == "" {
+		return view, err
+	}
+	sponsor, err := l.Engine.Accounts().User(ctx, u.Sponsor)
+	view.Sponsor, view.Limits = sponsor.Name, new(admin.KeyLimits(u.Limits))
+	return view, words(err)
+}
+
+func (l *Local) setSponsor(ctx context.Context, s admin.Sponsorship) (admin.User, error) {
+	var by imagegen.UserID
+	if s.Sponsor != "" {
+		sponsor, err := l.user(ctx, s.Sponsor)
+		if err != nil {
+			return admin.User{}, err
+		}
+		by = sponsor.ID
+	}
+	return l.changing(func(ctx context.Context, id imagegen.UserID) error {
+		return l.Engine.SetSponsor(ctx, id, by, imagegen.KeyLimits(s.Limits))
+	})(ctx, s.User)
+}
+
+// listMembers reads page by page, so that no transaction is as long as the list.
+func (l *Local) listMembers(ctx context.Context, sponsor string) ([]admin.Member, error) {
+	u, err := l.user(ctx, sponsor)
+	members := []admin.Member{}
+	for q := (imagegen.UserQuery{Sponsor: u.ID, Limit: imagegen.MaxPageSize}); err == nil; {
+		var p imagegen.UserPage
+		if p, err = l.Engine.Accounts().UserPage(ctx, q); err != nil {
+			break
+		}
+		for _, m := range p.Users {
+			used, err := l.DB.MemberUse(ctx, u.ID, m.ID)
+			if err != nil {
+				return nil, words(err)
+			}
+			members = append(members, admin.Member{ID: m.ID, Name: m.Name, Display: m.Display,
+				Limits: admin.KeyLimits(m.Limits), Used: admin.KeyLimits(used), DisabledAt: at(m.DisabledAt),
+				SuspendedAt: at(m.SuspendedAt)})
+		}
+		if q.After = p.Next; q.After == "" {
+			return members, nil
+		}
+	}
+	return nil, words(err)
 }
 
 func (l *Local) setAccountType(ctx context.Context, t admin.AccountType) (admin.User, error) {

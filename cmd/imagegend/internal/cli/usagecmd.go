@@ -35,12 +35,13 @@ func (a *app) usageCommand() *cobra.Command {
 		Args: exactly(),
 	}
 	c.Flags().StringVar(&q.User, "user", "", "`name` of the user")
+	c.Flags().StringVar(&q.Member, "member", "", "`name` of a member: only what the user paid for this one")
 	c.Flags().BoolVar(&all, "all", false, "sum up all users, with revenue and cost")
 	c.Flags().Var(instant(&q.From.Time, admin.ParseDay), "from",
 		"the first `day`, such as 2026-01-01; without it, 29 days before the last")
 	c.Flags().Var(instant(&q.To.Time, admin.ParseDay), "to", "the last `day`, which is included; without it, today")
 	c.Flags().StringVar(&by, "by", "day",
-		"`groups` to sum up by: day, model, key and, with --all, user, with commas between; none is one sum")
+		"`groups` to sum up by: day, model and key or member or, with --all, user, with commas between; none is one sum")
 	a.settings.MoneyFlags(c.Flags())
 	c.MarkFlagsOneRequired("user", "all")
 	for _, ofAll := range []string{"all", "currency", "credit-value"} {
@@ -48,6 +49,7 @@ func (a *app) usageCommand() *cobra.Command {
 	}
 	asJSON := jsonFlag(c, "one JSON array")
 	c.Flags().BoolVar(&asCSV, "csv", false, "with --all: a table as CSV")
+	c.MarkFlagsMutuallyExclusive("member", "all")
 	c.MarkFlagsMutuallyExclusive("csv", "user")
 	c.MarkFlagsMutuallyExclusive("csv", "json")
 	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
@@ -73,10 +75,12 @@ func (a *app) usageCommand() *cobra.Command {
 		}
 		// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges
 		// hold the rest.
-		header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY"), "CHARGED", "REFUNDED", "SPENT", "IMAGES",
+		header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY", "MEMBER"), "CHARGED", "REFUNDED", "SPENT",
+			"IMAGES",
 			"GENERATIONS", "FAILED", "CANCELLED")
 		return printList(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any {
-			return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), nil, orNone(r.Key)),
+			return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), nil, orNone(r.Key),
+				orNone(r.Member)),
 				r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
 		})
 	})
@@ -103,11 +107,11 @@ func (a *app) totals(ctx context.Context, s admin.Caller, q admin.TotalsQuery) (
 
 // printTotals prints totals for people, or as JSON.
 func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
-	header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY"), "GENERATIONS", "IMAGES", "CREDITS",
+	header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY", ""), "GENERATIONS", "IMAGES", "CREDITS",
 		"REVENUE "+report.Currency, "COST "+report.Currency, "MARGIN "+report.Currency, "UNKNOWN")
 	return printList(a, asJSON, report.Rows, header, func(r admin.TotalsRow) []any {
 		return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), orNone(r.User),
-			orNone(r.Key)), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost, orNone(r.Margin),
+			orNone(r.Key), nil), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost, orNone(r.Margin),
 			fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
 	})
 }
@@ -115,11 +119,12 @@ func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
 // writeTotals writes totals as CSV. What is not known is empty.
 func writeTotals(to io.Writer, report admin.TotalsReport) error {
 	w := csv.NewWriter(to)
-	_ = w.Write(append(grouped(report.By, "day", "model", "user", "key"), "generations", "images", "credits", "revenue",
+	_ = w.Write(append(grouped(report.By, "day", "model", "user", "key", ""), "generations", "images", "credits",
+		"revenue",
 		"cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
 	for _, r := range report.Rows {
 		cells := append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orEmpty(r.Model), orEmpty(r.User),
-			orEmpty(r.Key)), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost, orEmpty(r.Margin),
+			orEmpty(r.Key), nil), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost, orEmpty(r.Margin),
 			report.Currency, r.Attempts, r.Unknown)
 		var row []string
 		for _, cell := range cells {
@@ -132,12 +137,12 @@ func writeTotals(to io.Writer, report admin.TotalsReport) error {
 }
 
 // grouped returns the columns that rows are grouped by, in the service's order and not in that of --by.
-func grouped[T any](by []imagegen.UsageGroup, day, model, user, key T) (columns []T) {
+func grouped[T any](by []imagegen.UsageGroup, day, model, user, key, member T) (columns []T) {
 	for _, g := range []struct {
 		by     imagegen.UsageGroup
 		column T
 	}{{imagegen.UsageByDay, day}, {imagegen.UsageByModel, model}, {imagegen.UsageByUser, user},
-		{imagegen.UsageByKey, key}} {
+		{imagegen.UsageByKey, key}, {imagegen.UsageByMember, member}} {
 		if slices.Contains(by, g.by) {
 			columns = append(columns, g.column)
 		}

@@ -14,6 +14,7 @@ import (
 func (a *app) userCommand() *cobra.Command {
 	c := &cobra.Command{Use: "user", Short: "create, invite, list, change, suspend and disable users"}
 	c.AddCommand(a.userCreateCommand(), a.userInviteCommand(), a.userListCommand(), a.userSetCommand(),
+		a.userSponsorCommand(), a.userMembersCommand(),
 		a.userSuspendCommand(), a.userResumeCommand(), a.userDisableCommand(), a.userRemovePasskeysCommand())
 	return parent(c)
 }
@@ -73,6 +74,51 @@ func (a *app) userSetCommand() *cobra.Command {
 	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
 	// So far it is all that can be set, and the command would do nothing without it.
 	required(c, "account-type")
+	return c
+}
+
+// userSponsorCommand requires one of its flags, so that a forgotten one does not end a sponsorship.
+func (a *app) userSponsorCommand() *cobra.Command {
+	var s admin.Sponsorship
+	var none bool
+	c := &cobra.Command{
+		Use:   "sponsor NAME --by SPONSOR | --none",
+		Short: "have one user pay for another, within limits",
+		Long: "Has a sponsor pay for everything that a user asks for from now on. The user, its member, keeps what is its own:\n" +
+			"keys, generations and images. A user with credits cannot get a sponsor, and a sponsor has none itself.",
+		Example: "  imagegend user sponsor zoe --by school --limit day=20\n" +
+			"  imagegend user sponsor zoe --none",
+		Args: exactly("NAME"),
+	}
+	changing(a, c, admin.SetSponsor, &s, &s.User, func(u admin.User) string {
+		if u.Sponsor == "" {
+			return fmt.Sprintf("user %s pays for itself", u.Name)
+		}
+		return fmt.Sprintf("user %s pays for %s, with the limits %s", u.Sponsor, u.Name, (*limitsValue)(u.Limits))
+	})
+	c.Flags().StringVar(&s.Sponsor, "by", "", "`name` of the user who pays")
+	c.Flags().BoolVar(&none, "none", false, "the user pays again")
+	limitFlag(c, &s.Limits)
+	c.MarkFlagsOneRequired("by", "none")
+	c.MarkFlagsMutuallyExclusive("by", "none")
+	c.MarkFlagsMutuallyExclusive("limit", "none")
+	return c
+}
+
+// userMembersCommand shows limits and what counts against them in the form that --limit takes.
+func (a *app) userMembersCommand() *cobra.Command {
+	var sponsor string
+	c := &cobra.Command{
+		Use:     "members SPONSOR",
+		Short:   "list the users for whom a user pays, with their limits and what they used",
+		Example: "  imagegend user members school",
+		Args:    exactly("SPONSOR"),
+	}
+	listing(a, c, calling(admin.ListMembers, &sponsor), []string{"NAME", "CALLED", "ID", "LIMITS", "USED", "SUSPENDED",
+		"DISABLED"}, func(m admin.Member) []any {
+		return []any{m.Name, orDash(m.Display), m.ID, (*limitsValue)(&m.Limits), (*limitsValue)(&m.Used),
+			when(m.SuspendedAt), when(m.DisabledAt)}
+	})
 	return c
 }
 
