@@ -14,7 +14,7 @@ import (
 //
 //	IMAGEGEN_TEST_POSTGRES=1 go test ./bench/gallery -run xxx -bench GalleryOnPostgres -benchtime 200x -timeout 0 -generations 1000000
 func BenchmarkGalleryOnPostgres(b *testing.B) {
-	db, err := postgres.Open(b.Context(), postgres.Config{URL: postgrestest.StartOnDisk(b).Database(b)})
+	db, err := postgres.Open(b.Context(), postgres.Config{Migrate: true, URL: postgrestest.StartOnDisk(b).Database(b)})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func BenchmarkNodes(b *testing.B) {
 
 func node(b *testing.B, url string) *postgres.DB {
 	b.Helper()
-	db, err := postgres.Open(context.Background(), postgres.Config{URL: url +
+	db, err := postgres.Open(context.Background(), postgres.Config{Migrate: true, URL: url +
 		"&default_query_exec_mode=cache_statement"})
 	check(b, err)
 	b.Cleanup(func() { check(b, db.Close()) })

@@ -69,7 +69,7 @@ func TestPostgres(t *testing.T) {
 		url := s.Database(t)
 		var nodes [2]*postgres.DB
 		for n := range nodes {
-			db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+			db, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url})
 			is.New(t).NoErr(err)
 			t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
 			nodes[n] = db

@@ -230,7 +230,8 @@ func (w *cluster) sweep(images int) {
 	store, err := s3.Open(ctx, place)
 	check(w.T, err)
 	defer store.Close()
-	db, err := postgres.Open(ctx, postgres.Config{URL: w.database.Address("postgres", w.database.Ports())})
+	db, err := postgres.Open(ctx, postgres.Config{Migrate: true,
+		URL: w.database.Address("postgres", w.database.Ports())})
 	check(w.T, err)
 	defer db.Close()
 	removed, err := store.RemoveOrphans(ctx, 0, db)

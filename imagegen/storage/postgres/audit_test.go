@@ -88,7 +88,7 @@ func TestAuditFindsDamage(t *testing.T) {
 func TestDamageKeepsNoConnection(t *testing.T) {
 	is, s := is.New(t), postgrestest.Start(t)
 	url := s.Database(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: url, Connections: 2})
+	db, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url, Connections: 2})
 	is.NoErr(err)
 	defer db.Close()
 	fund(t, db)

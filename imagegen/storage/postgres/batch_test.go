@@ -169,7 +169,7 @@ func TestContendedCallFailsAlone(t *testing.T) {
 // openDamaged opens a database in which an audit is to find something.
 func openDamaged(t *testing.T, url string) *postgres.DB {
 	t.Helper()
-	db, err := postgres.Open(context.Background(), postgres.Config{URL: url, KeepFor: -1})
+	db, err := postgres.Open(context.Background(), postgres.Config{Migrate: true, URL: url, KeepFor: -1})
 	is.New(t).NoErr(err)
 	t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
 	return db

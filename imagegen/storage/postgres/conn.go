@@ -23,6 +23,8 @@ const (
 	codeIdleTransaction  = "25P03"
 	codeSerialization    = "40001"
 	codeDeadlock         = "40P01"
+	codeNoRight          = "42501"
+	codeNoTable          = "42P01" // nor a schema
 	codeLockNotAvailable = "55P03"
 )
 
@@ -64,16 +66,18 @@ func limits(idle, statement time.Duration) string {
 
 const begin = "begin isolation level read committed"
 
-// conn is a connection to the database, and what it has said besides.
+// conn is a connection to the database, and what it has said besides. Its methods send statements; Conn would send them
+// as they stand.
 type conn struct {
-	*pgxpool.Conn
+	inSchema
+	Conn   *pgxpool.Conn
 	warned *warned
 }
 
 // warned notes that a wait for a standby was cancelled: PostgreSQL reports the commit as a success nevertheless.
 type warned struct{ atomic.Bool }
 
-const warnedKey = "warned"
+const warnedKey = "imagegend.warned"
 
 // configure makes the pool's connections do without what a pooler between would not keep for them.
 func configure(url string) (*pgxpool.Config, error) {
@@ -92,16 +96,29 @@ func configure(url string) (*pgxpool.Config, error) {
 	if _, given := c.ConnConfig.RuntimeParams["application_name"]; !given {
 		c.ConnConfig.RuntimeParams["application_name"] = "imagegend"
 	}
+	Watch(c)
+	return c, nil
+}
+
+// Watch has the connections of a pool of the host's, see Config.Pool, notice when a wait for a standby was cancelled.
+// Call it before the pool is made; what the configuration does on its own account stays.
+func Watch(c *pgxpool.Config) {
+	notice, connected := c.ConnConfig.OnNotice, c.AfterConnect
 	c.ConnConfig.OnNotice = func(c *pgconn.PgConn, n *pgconn.Notice) {
 		if w, ok := c.CustomData()[warnedKey].(*warned); ok && n.Code == codeWarning {
 			w.Store(true)
 		}
+		if notice != nil {
+			notice(c, n)
+		}
 	}
-	c.AfterConnect = func(_ context.Context, c *pgx.Conn) error {
+	c.AfterConnect = func(ctx context.Context, c *pgx.Conn) error {
 		c.PgConn().CustomData()[warnedKey] = new(warned)
+		if connected != nil {
+			return connected(ctx, c)
+		}
 		return nil
 	}
-	return c, nil
 }
 
 // patiently returns a context for one wait for the database.
@@ -117,9 +134,12 @@ func (db *DB) acquire(ctx context.Context) (conn, error) {
 	if err != nil {
 		return conn{}, unread(ctx, err)
 	}
-	w := c.Conn().PgConn().CustomData()[warnedKey].(*warned)
+	w, watched := c.Conn().PgConn().CustomData()[warnedKey].(*warned)
+	if !watched {
+		w = new(warned) // stays silent; checkDatabase says where that will not do
+	}
 	w.Store(false)
-	return conn{c, w}, nil
+	return conn{inSchema{c, db.sql.schema}, c, w}, nil
 }
 
 // release gives a connection back. One on which a transaction stands is closed.

@@ -27,6 +27,18 @@ type Config struct {
 	// default_query_exec_mode, no statement stays prepared, so that PgBouncer may stand between in transaction
 	// mode. Where nothing stands between, default_query_exec_mode=cache_statement saves the database some work.
 	URL string
+	// Pool is a pool of the host program's, in the place of URL and Connections. The DB takes connections out of it,
+	// gives them back as they were, and never closes it; close the DB first. Statements are sent as the pool says
+	// (default_query_exec_mode). If the database has a synchronous standby, Watch has to know the pool's configuration.
+	// The DB uses up to seven connections at once for what requests write, and one for each read and each claim. It
+	// waits at most ten seconds for one, and then for each answer.
+	Pool *pgxpool.Pool
+	// Schema is the name of the schema in which everything lies, whatever it is, without quotes; "": DefaultSchema.
+	// Each schema is a database of its own, and needs images of its own.
+	Schema string
+	// Migrate has Open bring the schema to this version, which takes the rights of its owner, see [Migrate]. Otherwise
+	// it refuses one that is behind, or is not there: a program inside another changes no tables unasked.
+	Migrate bool
 	// Connections is how many may be open at once; 0: what pool_max_conns in the URL says, or 16.
 	Connections int
 	// Images is where the images lie that Audit compares with their records; nil: Audit compares none.
@@ -64,6 +76,9 @@ type DB struct {
 	timekeeper
 
 	pool      *pgxpool.Pool
+	sql       inSchema      // sends statements over any connection of the pool
+	hosted    bool          // the pool is the host's, which closes it
+	watched   bool          // see Watch
 	patience  time.Duration // longestAnswer; tests shorten it
 	books     *ledger.Ledger
 	tables    *tables.Tables
@@ -126,19 +141,20 @@ const (
 	defaultPoll        = time.Second
 )
 
-// Open connects to a database and brings its schema to this version; several processes may do so at once. ctx
-// counts only until Open returns. The caller closes the DB. Open ends no leases: those of a process that died are
-// recovered by others once they are over.
+// Open connects to a database and, with Config.Migrate, brings its schema to this version; several processes may do so
+// at once. ctx counts only until Open returns. The caller closes the DB. Open ends no leases: those of a process that
+// died are recovered by others once they are over.
 //
-// ErrNewerSchema: the database needs a later program. ErrUnsafe: the database may lose what it has acknowledged.
-// [transfer.ErrMoved]: everything in it was moved, or is being moved, see [OpenTransferEndpoint].
+// ErrNewerSchema: the database needs a later program. ErrOlderSchema: it is behind, and Config.Migrate is not set, or
+// the role may not change it. ErrUnsafe: the database may lose what it has acknowledged. [transfer.ErrMoved]:
+// everything in it was moved, or is being moved, see [OpenTransferEndpoint].
 func Open(ctx context.Context, c Config) (*DB, error) {
 	db, err := connect(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if err := db.refuseMoved(ctx); err != nil {
-		db.pool.Close()
+		db.hangUp()
 		return nil, err
 	}
 	db.start(cmp.Or(c.KeepFor, defaultKeepFor))
@@ -148,6 +164,39 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 // connect opens a database as far as an audit or a move needs it: the schema, the ledger and its clock. It starts no
 // goroutine, neither committer nor upkeep, and looks at no mark of a move; start does the rest.
 func connect(ctx context.Context, c Config) (*DB, error) {
+	schema, err := newSchema(c.Schema)
+	if err != nil {
+		return nil, err
+	}
+	log := cmp.Or(c.Log, slog.New(slog.DiscardHandler))
+	pool := c.Pool
+	if pool == nil {
+		pool, err = NewPool(ctx, c)
+	} else if c.URL != "" || c.Connections != 0 {
+		err = errors.New("postgres: Config has a Pool, which comes without URL and Connections")
+	}
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{pool: pool, sql: inSchema{pool, schema}, hosted: c.Pool != nil, patience: longestAnswer, images: c.Images,
+		observer: c.Observer, log: log, clock: databaseClock{given: c.Now},
+		wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {}, acting: make(chan struct{}, 1),
+		marking: make(chan struct{}, marksAtOnce)}
+	if err := db.prepare(ctx, c.Migrate); err != nil {
+		db.hangUp()
+		return nil, err
+	}
+	if db.books, err = ledger.New(rowsDB{db}, db.clock.now); err != nil {
+		db.hangUp()
+		return nil, err
+	}
+	db.credits, db.timekeeper = db.books, db.books
+	return db, nil
+}
+
+// NewPool returns the pool that Open makes of URL and Connections: its sessions are watched (Watch), and keep nothing
+// that PgBouncer in transaction mode would lose. The caller closes it.
+func NewPool(ctx context.Context, c Config) (*pgxpool.Pool, error) {
 	settings, err := configure(c.URL)
 	if err != nil {
 		return nil, err
@@ -155,25 +204,18 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	if c.Connections != 0 || !hasSetting(c.URL, "pool_max_conns") {
 		settings.MaxConns = int32(min(cmp.Or(c.Connections, defaultConnections), math.MaxInt32))
 	}
-	log := cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	pool, err := pgxpool.NewWithConfig(ctx, settings)
 	if err != nil {
 		return nil, fmt.Errorf("postgres: %w", withoutPassword(err))
 	}
-	db := &DB{pool: pool, patience: longestAnswer, images: c.Images, observer: c.Observer, log: log,
-		clock: databaseClock{given: c.Now}, wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {
+	return pool, nil
+}
 
-		}, acting: make(chan struct{}, 1), marking: make(chan struct{}, marksAtOnce)}
-	if err := db.prepare(ctx); err != nil {
-		pool.Close()
-		return nil, err
+// hangUp ends the connections, but not those of a host.
+func (db *DB) hangUp() {
+	if !db.hosted {
+		db.pool.Close()
 	}
-	if db.books, err = ledger.New(rowsDB{db}, db.clock.now); err != nil {
-		pool.Close()
-		return nil, err
-	}
-	db.credits, db.timekeeper = db.books, db.books
-	return db, nil
 }
 
 // start makes the parts that work on the books, and starts their goroutines, which Close ends. Users, keys and the
@@ -192,21 +234,19 @@ func (db *DB) start(keepFor time.Duration) {
 }
 
 // prepare refuses a database that cannot keep what is promised, before it changes anything there. Then it brings the
-// schema to this version, and reads the database's clock for the first time: nothing may ask for the time before.
-func (db *DB) prepare(ctx context.Context) error {
-	all, err := readMigrations()
-	if err != nil {
-		return err
-	}
+// schema to this version, or refuses one that is behind, and reads the database's clock for the first time: nothing may
+// ask for the time before.
+func (db *DB) prepare(ctx context.Context, change bool) error {
 	c, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("postgres: the database cannot be reached: %w", withoutPassword(err))
 	}
 	defer c.Release()
-	if err := checkDatabase(ctx, c.Conn()); err != nil {
+	_, db.watched = c.Conn().PgConn().CustomData()[warnedKey]
+	if err := checkDatabase(ctx, c.Conn(), db.watched); err != nil {
 		return err
 	}
-	if _, err := migrate(ctx, c.Conn(), all); err != nil {
+	if err := upToDate(ctx, c, db.sql.schema, change); err != nil {
 		return err
 	}
 	var at time.Time
@@ -253,9 +293,10 @@ func (db *DB) enter() error {
 	return nil
 }
 
-// Close waits for writes that have begun and ends the connections; writes that come later are refused with
-// [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop]. An error says that counts of
-// failed sign-ins, or a doubt about the clock, could not be written down; the DB is closed all the same.
+// Close waits for writes that have begun and ends the connections, unless they are a host's; writes that come later
+// are refused with [imagegen.ErrNotApplied]. It may be called again. Close after [engine.Engine.Stop]. An error says
+// that counts of failed sign-ins, or a doubt about the clock, could not be written down; the DB is closed all the
+// same.
 //
 // The order matters: what is known in memory is written while writes are still accepted, the committer stops when no
 // call is left that it would have to answer, and the pool closes last.
@@ -273,7 +314,7 @@ func (db *DB) Close() error {
 	db.calls.Wait()
 	db.committer.stop()
 	db.wake.all()
-	db.pool.Close()
+	db.hangUp()
 	if err != nil {
 		return fmt.Errorf("postgres: closing: %w", err)
 	}

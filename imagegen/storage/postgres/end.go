@@ -32,7 +32,7 @@ func OpenTransferEndpoint(ctx context.Context, c Config) (*TransferEndpoint, err
 
 // Close ends the connections.
 func (e *TransferEndpoint) Close() error {
-	e.db.pool.Close()
+	e.db.hangUp()
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (e *TransferEndpoint) Mark(ctx context.Context) (transfer.Mark, error) { re
 // moved reads the mark of a database; one that never took part in a move has the zero mark.
 func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
 	var form []byte
-	if err := db.pool.QueryRow(ctx, readMove).Scan(&form); err != nil {
+	if err := db.sql.QueryRow(ctx, readMove).Scan(&form); err != nil {
 		return transfer.Mark{}, fmt.Errorf("postgres: %w", err)
 	}
 	return transfer.DecodeMark(form)
@@ -86,23 +86,24 @@ var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
 // finds.
 func (e *TransferEndpoint) SetMark(ctx context.Context, former, m transfer.Mark) error {
 	err := pgx.BeginTxFunc(ctx, e.db.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		if err := stands(ctx, tx, former); err != nil {
+		in := inSchema{tx, e.db.sql.schema}
+		if err := stands(ctx, in, former); err != nil {
 			return err
 		}
 		for _, table := range fenced {
-			if _, err := tx.Exec(ctx, `drop trigger if exists moved on imagegend.`+table); err != nil {
+			if _, err := in.Exec(ctx, `drop trigger if exists moved on imagegend.`+table); err != nil {
 				return err
 			}
 			if m.State != transfer.Leaving && m.State != transfer.Left {
 				continue
 			}
-			if _, err := tx.Exec(ctx,
+			if _, err := in.Exec(ctx,
 				`create trigger moved before insert or update or delete or truncate on imagegend.`+table+
 					` for each statement execute function imagegend.moved()`); err != nil {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, writeMove, m.Encode())
+		_, err := in.Exec(ctx, writeMove, m.Encode())
 		return err
 	})
 	if err != nil {

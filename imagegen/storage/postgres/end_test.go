@@ -21,7 +21,7 @@ func TestNothingChangesWhereAMoveBegan(t *testing.T) {
 	fund(t, db)
 	intent, err := db.Create(t.Context(), record(1), time.Minute)
 	is.NoErr(err)
-	e, err := postgres.OpenTransferEndpoint(t.Context(), postgres.Config{URL: url})
+	e, err := postgres.OpenTransferEndpoint(t.Context(), postgres.Config{Migrate: true, URL: url})
 	is.NoErr(err)
 	defer e.Close()
 	none, err := e.Mark(t.Context())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -137,16 +139,20 @@ func (db *DB) RefundUnforeseen(id imagegen.ChargeID) error {
 	return c.err
 }
 
-// Left lists what transactions have left behind in the idle sessions of the pool: settings (but the one that
-// PgBouncer hands on itself), locks, prepared statements and temporary tables.
+// Left lists what transactions have left behind in the idle sessions of the pool: settings (but the one that PgBouncer
+// hands on itself), locks, channels, cursors, temporary tables, and prepared statements, unless the pool is to keep
+// them.
 func (db *DB) Left(ctx context.Context) (left []string, err error) {
+	kept := db.pool.Config().ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement
 	for _, c := range db.pool.AcquireAllIdle(ctx) {
 		defer c.Release()
 		rows, err := c.Query(ctx,
 			`select 'setting ' || name || ' = ' || setting from pg_settings where source = 'session' and name <> 'application_name'
  union all select 'lock ' || objid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()
- union all select 'prepared ' || name from pg_prepared_statements
- union all select 'table ' || relname from pg_class where relnamespace = pg_my_temp_schema()`)
+ union all select 'prepared ' || name from pg_prepared_statements where not $1
+ union all select 'channel ' || c from pg_listening_channels() c
+ union all select 'cursor ' || name from pg_cursors where name <> ''
+ union all select 'table ' || relname from pg_class where relnamespace = pg_my_temp_schema()`, kept)
 		if err != nil {
 			return left, err
 		}

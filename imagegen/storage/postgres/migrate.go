@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // migrations are the steps of the schema, numbered from 1 without gaps. The first line of each says how many of them a
@@ -20,19 +21,43 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// ErrNewerSchema: a later program has changed the schema in such a way that this one would not understand it.
-var ErrNewerSchema = errors.New("postgres: the database was changed by a later version of the program")
+var (
+	// ErrNewerSchema: a later program has changed the schema in such a way that this one would not understand it.
+	ErrNewerSchema = errors.New("postgres: the database was changed by a later version of the program")
+	// ErrOlderSchema: migrations are missing, and nobody has asked for them, or the role may not run them.
+	ErrOlderSchema = errors.New("postgres: the schema is behind")
+)
 
-// migration is one step of the schema.
-type migration struct {
-	number  int
-	program int // how many migrations a program must know to work beside it; from 1 to number
-	sql     string
+// Migration is one step of a schema.
+type Migration struct {
+	Number  int    // from 1
+	Name    string // such as 0001_begin
+	SQL     string // statements for one transaction, which also note that it was done
+	program int    // how many migrations a program must know to work beside it; from 1 to Number
 }
 
-// readMigrations returns the migrations in order. An error means that this program was built from files that do not
-// fit.
-func readMigrations() (all []migration, err error) {
+// Migrations returns the steps of a schema ("": DefaultSchema), in order, for a tool that runs migrations: each once,
+// in a transaction of its own or in one for all. What they lead to is what [Migrate] leads to. The first makes the
+// schema too, unless it is there. An error is about the name.
+func Migrations(schema string) ([]Migration, error) {
+	in, err := newSchema(schema)
+	if err != nil {
+		return nil, err
+	}
+	all, err := readMigrations()
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		all[i].SQL = in.in(all[i].SQL)
+	}
+	all[0].SQL = lockRow(in) + "\n" + all[0].SQL
+	return all, nil
+}
+
+// readMigrations returns the migrations in order, for DefaultSchema. An error means that this program was built from
+// files that do not fit.
+func readMigrations() (all []Migration, err error) {
 	files, err := migrations.ReadDir("migrations")
 	if err != nil {
 		return nil, err
@@ -42,50 +67,121 @@ func readMigrations() (all []migration, err error) {
 		if err != nil {
 			return nil, err
 		}
-		m := migration{sql: string(text)}
-		number, _, _ := strings.Cut(f.Name(), "_")
-		first, _, _ := strings.Cut(m.sql, "\n")
+		m := Migration{Name: strings.TrimSuffix(f.Name(), ".sql")}
+		number, _, _ := strings.Cut(m.Name, "_")
+		first, _, _ := strings.Cut(string(text), "\n")
 		program, said := strings.CutPrefix(first, "-- minimum program: ")
-		m.number, _ = strconv.Atoi(number)
+		m.Number, _ = strconv.Atoi(number)
 		m.program, _ = strconv.Atoi(program)
-		if !said || m.number != len(all)+1 || m.program < 1 || m.program > m.number {
-			return nil, fmt.Errorf("postgres: migration %s is out of order, or does not say its minimum program",
-				f.Name())
+		if !said || m.Number != len(all)+1 || m.program < 1 || m.program > m.Number {
+			return nil, fmt.Errorf("postgres: migration %s is out of order, or does not say its minimum program", m.Name)
 		}
+		m.SQL = fmt.Sprintf("%s\nupdate imagegend.schema set version = %d, program = %d;\n",
+			strings.TrimSpace(string(text)), m.Number, m.program)
 		all = append(all, m)
 	}
 	return all, nil
 }
 
-// lockRow makes the row that migrations lock, and what it takes to have one. Of several processes that run it at once
-// on an empty database, some may fail with a row or a name that another has just made: those are run again.
-const lockRow = `
-create schema if not exists imagegend;
-create table if not exists imagegend.schema (one boolean primary key default true check (one), version integer not null, program integer not null);
-insert into imagegend.schema values (true, 0, 0) on conflict do nothing`
+// Migrate brings a schema ("": DefaultSchema) to this version, or leaves a later one as it is. Several processes may do
+// so at once, beside others that work on it. It takes the rights of the schema's owner or, where there is none yet, the
+// right CREATE on the database. Nothing stays behind in the sessions of the pool. The errors are those of [Open].
+func Migrate(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+		if err := checkDatabase(ctx, c, true); err != nil {
+			return err
+		}
+		return upToDate(ctx, c, in, true)
+	})
+}
 
-// migrate brings the schema to the last of the given migrations and returns its version, which may be later than those.
-// Several processes may migrate at once: one does it, in one transaction, while the others wait for its lock and then
-// find nothing left to do. A database that is up to date is only read, so an ordinary start needs no right to create
-// anything and waits for nobody.
-//
-// ErrNewerSchema: this program knows less than the schema asks for.
-func migrate(ctx context.Context, c *pgx.Conn, all []migration) (version int, err error) {
-	known, program := len(all), 0
-	if err := c.QueryRow(ctx, `select version, program from imagegend.schema`).Scan(&version, &program); err == nil &&
-		version >= known {
-		return version, knows(known, version, program)
-	}
-	err = retried(func() error {
-		_, err := c.Exec(ctx, lockRow, pgx.QueryExecModeSimpleProtocol)
+// Version returns how many migrations a schema ("": DefaultSchema) has; 0: it is not there.
+func Version(ctx context.Context, pool *pgxpool.Pool, name string) (version int, err error) {
+	err = acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+		version, _, err = readVersion(ctx, inSchema{c, in})
 		return err
 	})
+	return version, err
+}
+
+// acquired runs f over a connection of a pool.
+func acquired(ctx context.Context, pool *pgxpool.Pool, name string, f func(*pgxpool.Conn, *schema) error) error {
+	in, err := newSchema(name)
 	if err != nil {
-		return 0, fmt.Errorf("postgres: the schema imagegend cannot be made; the database's user needs the right CREATE on the database: %w", err)
+		return err
+	}
+	c, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("postgres: the database cannot be reached: %w", withoutPassword(err))
+	}
+	defer c.Release()
+	return f(c, in)
+}
+
+// upToDate migrates the schema if it is behind and change is set. ErrOlderSchema: it is behind, and change is not set.
+func upToDate(ctx context.Context, c *pgxpool.Conn, in *schema, change bool) error {
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
+	version, program, err := readVersion(ctx, inSchema{c, in})
+	switch {
+	case err != nil:
+		return err
+	case version >= len(all):
+		return knows(len(all), version, program)
+	case !change:
+		return fmt.Errorf("%w: %s has %d of %d migrations; run imagegend migrate, or call postgres.Migrate, as its owner",
+			ErrOlderSchema, in, version, len(all))
+	}
+	_, err = migrate(ctx, c.Conn(), in, all)
+	return err
+}
+
+// readVersion returns the version of the schema, and how many migrations a program must know for it. 0: it is not
+// there.
+func readVersion(ctx context.Context, in inSchema) (version, program int, err error) {
+	err = in.QueryRow(ctx, `select version, program from imagegend.schema`).Scan(&version, &program)
+	if codeOf(err) == codeNoTable {
+		return 0, 0, nil
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("postgres: the schema %s cannot be read: %w", in.schema, err)
+	}
+	return version, program, nil
+}
+
+// lockRow makes the row that migrations lock, and what it takes to have one. "create schema if not exists" takes the
+// right to make one even where the schema is there, so it runs only where it is not. Of several processes that run it
+// at once on an empty database, some may fail with a row or a name that another has just made: those are run again.
+func lockRow(in *schema) string {
+	unlessThere := fmt.Sprintf(`begin if to_regnamespace(%s) is null then create schema if not exists %s; end if; end`,
+		literal(in.String()), in)
+	return `do ` + literal(unlessThere) + `;` + in.in(`
+create table if not exists imagegend.schema (one boolean primary key default true check (one), version integer not null, program integer not null);
+insert into imagegend.schema values (true, 0, 0) on conflict do nothing;`)
+}
+
+// migrate brings a schema to the last of the given migrations and returns its version, which may be later than those.
+// Several processes may migrate at once: one does it, in one transaction, while the others wait for its lock and then
+// find nothing left to do.
+//
+// ErrNewerSchema: this program knows less than the schema asks for.
+func migrate(ctx context.Context, c *pgx.Conn, in *schema, all []Migration) (version int, err error) {
+	err = retried(func() error {
+		_, err := c.Exec(ctx, lockRow(in), pgx.QueryExecModeSimpleProtocol)
+		return err
+	})
+	switch {
+	case codeOf(err) == codeNoRight:
+		return 0, fmt.Errorf("%w, and the role cannot change it: run imagegend migrate as the owner of %s or, if it is not there, grant CREATE on the database: %w",
+			ErrOlderSchema, in, err)
+	case err != nil:
+		return 0, fmt.Errorf("postgres: the schema %s cannot be made: %w", in, err)
 	}
 	err = retried(func() error {
 		return pgx.BeginTxFunc(ctx, c, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
-			version, err = migrateIn(ctx, tx, all)
+			version, err = migrateIn(ctx, inSchema{tx, in}, all)
 			return err
 		})
 	})
@@ -97,14 +193,14 @@ func migrate(ctx context.Context, c *pgx.Conn, all []migration) (version int, er
 // transaction that holds one table and wants another may wait for the migration, which waits for that transaction.
 const patience = `set local lock_timeout = '1s'`
 
-// migrateIn runs the migrations that are missing, in order, and notes each. All of them and the version that says so
-// are committed together.
-func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, err error) {
+// migrateIn runs the migrations that are missing, in order, each of which notes its version. All of them are committed
+// together.
+func migrateIn(ctx context.Context, in inSchema, all []Migration) (version int, err error) {
 	var program int
-	if _, err := tx.Exec(ctx, patience); err != nil {
+	if _, err := in.Exec(ctx, patience); err != nil {
 		return 0, err
 	}
-	if err := tx.QueryRow(ctx, `select version, program from imagegend.schema for update`).
+	if err := in.QueryRow(ctx, `select version, program from imagegend.schema for update`).
 		Scan(&version, &program); err != nil {
 		return 0, err
 	}
@@ -112,14 +208,10 @@ func migrateIn(ctx context.Context, tx pgx.Tx, all []migration) (version int, er
 		return 0, err
 	}
 	for _, m := range all[min(version, len(all)):] {
-		if _, err := tx.Exec(ctx, m.sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			return 0, fmt.Errorf("postgres: migration %d: %w", m.number, err)
+		if _, err := in.Exec(ctx, m.SQL, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return 0, fmt.Errorf("postgres: migration %d: %w", m.Number, err)
 		}
-		if _, err := tx.Exec(ctx, `update imagegend.schema set version = $1, program = $2`, m.number,
-			m.program); err != nil {
-			return 0, err
-		}
-		version = m.number
+		version = m.Number
 	}
 	return version, nil
 }

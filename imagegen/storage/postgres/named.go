@@ -77,7 +77,7 @@ func (db *DB) forms(ctx context.Context, f func(imagegen.GenerationID, []byte) e
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	rows, err := db.pool.Query(within, sql, args...)
+	rows, err := db.sql.Query(within, sql, args...)
 	if err != nil {
 		return unread(ctx, err)
 	}
@@ -99,7 +99,7 @@ func (db *DB) Turn(ctx context.Context, duty string, every time.Duration) (bool,
 	if db.clock.given != nil {
 		at = new(db.clock.now())
 	}
-	t, err := db.pool.Exec(within, `insert into imagegend.duties as d values ($1, coalesce($3, now()))
+	t, err := db.sql.Exec(within, `insert into imagegend.duties as d values ($1, coalesce($3, now()))
  on conflict (duty) do update set began = excluded.began where abs(extract(epoch from excluded.began - d.began)) * 1e6 >= $2`,
 		duty, every.Microseconds(), at)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 func TestPgBouncer(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
-		db := open(t, s.Pooled(t, s.Database(t)))
+		db := openHosted(t, s.Pooled(t, s.Database(t))+"&default_query_exec_mode=cache_describe")
 		return db, db
 	})
 }

@@ -42,7 +42,7 @@ analyze imagegend.usage`))
 	}
 	begin := 1
 	turn := func() {
-		db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+		db, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url})
 		is.NoErr(err)
 		var g errgroup.Group
 		for n := range users {

@@ -230,7 +230,7 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	err = db.pool.QueryRow(within, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`,
+	err = db.sql.QueryRow(within, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`,
 		[]byte(u)).Scan(&n.All, &n.Own)
 	if err != nil {
 		return n, unread(ctx, err)

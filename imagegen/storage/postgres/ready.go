@@ -31,23 +31,30 @@ type querier interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// checkDatabase refuses a database that cannot keep what it promises.
-func checkDatabase(ctx context.Context, q querier) error {
+// checkDatabase refuses a database that cannot keep what it promises. watched: a wait for a standby that is cancelled
+// will be noticed.
+func checkDatabase(ctx context.Context, q querier, watched bool) error {
 	var version int
-	var commits, flushes, recovery string
+	var commits, flushes, recovery, encoding, standbys string
 	err := q.QueryRow(ctx,
-		`select current_setting('server_version_num')::int, current_setting('synchronous_commit'), current_setting('fsync'), pg_is_in_recovery()::text`).
-		Scan(&version, &commits, &flushes, &recovery)
+		`select current_setting('server_version_num')::int, current_setting('synchronous_commit'), current_setting('fsync'), pg_is_in_recovery()::text,
+ current_setting('server_encoding'), current_setting('synchronous_standby_names')`).
+		Scan(&version, &commits, &flushes, &recovery, &encoding, &standbys)
 	switch {
 	case err != nil:
 		return fmt.Errorf("postgres: %w", err)
 	case version < oldest:
 		return fmt.Errorf("postgres: the database has version %d; PostgreSQL %d or later is needed", version/10000,
 			oldest/10000)
+	case encoding != "UTF8":
+		return fmt.Errorf("postgres: the encoding of the database is %s; make one with encoding 'UTF8' template template0",
+			encoding)
 	case commits != "on" && commits != "remote_apply":
 		return fmt.Errorf("%w: synchronous_commit is %q for this user and database; set it to on", ErrUnsafe, commits)
 	case flushes != "on":
 		return fmt.Errorf("%w: fsync is off; turn it on", ErrUnsafe)
+	case standbys != "" && !watched:
+		return fmt.Errorf("%w: synchronous_standby_names is set, and the pool does not notice when a wait for a standby was cancelled; call postgres.Watch with its configuration", ErrUnsafe)
 	case recovery == "true":
 		return errors.New("postgres: this is a standby, which cannot be written to; name the primary, or both with target_session_attrs=read-write")
 	}
@@ -59,7 +66,7 @@ func checkDatabase(ctx context.Context, q querier) error {
 func (db *DB) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
-	err := checkDatabase(ctx, db.pool)
+	err := checkDatabase(ctx, db.sql, db.watched)
 	if err == nil {
 		err = db.refuseMoved(ctx)
 	}
@@ -75,7 +82,7 @@ func (db *DB) Warnings(ctx context.Context) (warnings []imagegen.Notice) {
 	defer cancel()
 	var standbys string
 	var at time.Time
-	if err := db.pool.QueryRow(ctx, `select current_setting('synchronous_standby_names'), clock_timestamp()`).
+	if err := db.sql.QueryRow(ctx, `select current_setting('synchronous_standby_names'), clock_timestamp()`).
 		Scan(&standbys, &at); err != nil {
 		return nil // Ready tells
 	}

@@ -27,7 +27,7 @@ func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	tx, err := c.BeginTx(within, readOnly)
+	tx, err := c.Conn.BeginTx(within, readOnly)
 	if err != nil {
 		c.release()
 		return nil, unread(ctx, err)

@@ -323,7 +323,7 @@ func (db *DB) oldest(ctx context.Context, column string, after imagegen.Generati
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	if err := db.pool.QueryRow(within, `select count(*) from imagegend.generations where `+column).
+	if err := db.sql.QueryRow(within, `select count(*) from imagegend.generations where `+column).
 		Scan(&total); err != nil {
 		return nil, 0, unread(ctx, err)
 	}

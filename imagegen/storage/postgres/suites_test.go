@@ -21,7 +21,7 @@ import (
 // open opens a database until the end of the test, when its books have to be clean, and its sessions as they began.
 func open(t *testing.T, url string, change ...func(*postgres.Config)) *postgres.DB {
 	t.Helper()
-	c := postgres.Config{URL: url, Connections: 8, KeepFor: -1}
+	c := postgres.Config{Migrate: true, URL: url, Connections: 8, KeepFor: -1}
 	for _, f := range change {
 		f(&c)
 	}
@@ -54,7 +54,7 @@ func clean(t *testing.T, db interface {
 // openWhole opens one with images and reference images in memory.
 func openWhole(t *testing.T, url string, change ...func(*postgres.Config)) *postgrestest.Storage {
 	files := memory.New(nil)
-	db := open(t, url, append(change, func(c *postgres.Config) { c.Images = files })...)
+	db := openHosted(t, url, append(change, func(c *postgres.Config) { c.Images = files })...)
 	return &postgrestest.Storage{DB: db, ImageStore: files, Spool: files}
 }
 
@@ -65,17 +65,17 @@ func by(now func() time.Time) func(*postgres.Config) {
 
 func TestStore(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Store(t, func(t *testing.T) imagegen.Store { return open(t, s.Database(t), by(time.Now)) })
+	storagetest.Store(t, func(t *testing.T) imagegen.Store { return openHosted(t, s.Database(t), by(time.Now)) })
 }
 
 func TestOperatorKeys(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return open(t, s.Database(t)) })
+	storagetest.OperatorKeys(t, func(t *testing.T) account.OperatorKeyStore { return openHosted(t, s.Database(t)) })
 }
 
 func TestLogins(t *testing.T) {
 	s := postgrestest.Start(t)
-	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return open(t, s.Database(t)) })
+	storagetest.Logins(t, func(t *testing.T) account.LoginStore { return openHosted(t, s.Database(t)) })
 }
 
 // Two nodes have one secret and one currency, and see each other's marks.
@@ -90,14 +90,14 @@ func TestMarksOfTwoNodes(t *testing.T) {
 func TestTrail(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Trail(t, func(t *testing.T, now func() time.Time) storagetest.Trailed {
-		return open(t, s.Database(t), by(now))
+		return openHosted(t, s.Database(t), by(now))
 	})
 }
 
 func TestAging(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Aging(t, func(t *testing.T, wall func() time.Time) storagetest.AgingStore {
-		return open(t, s.Database(t), by(wall))
+		return openHosted(t, s.Database(t), by(wall))
 	})
 }
 
@@ -106,8 +106,8 @@ func TestLeaps(t *testing.T) {
 	imagegentest.Leaps(t, func(t *testing.T, wall func() time.Time) func() imagegentest.TimedStore {
 		url, files := s.Database(t), memory.New(&memory.Options{Now: wall})
 		opened := func() *fewLooks {
-			db, err := postgres.Open(context.Background(), postgres.Config{URL: url, Now: wall, KeepFor: -1,
-				Poll: time.Hour, Images: files})
+			db, err := postgres.Open(context.Background(), postgres.Config{Migrate: true, URL: url, Now: wall,
+				KeepFor: -1, Poll: time.Hour, Images: files})
 			is.New(t).NoErr(err)
 			t.Cleanup(func() { is.New(t).NoErr(db.Close()) })
 			return &fewLooks{Storage: &postgrestest.Storage{DB: db, ImageStore: files, Spool: files}}
@@ -136,18 +136,10 @@ func (f *fewLooks) Joins(l imagegen.Ledger) bool {
 	return l == imagegen.Ledger(f) || f.Storage.Joins(l)
 }
 
-func TestJoint(t *testing.T) {
-	s := postgrestest.Start(t)
-	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
-		db := open(t, s.Database(t))
-		return db, db
-	})
-}
-
 func TestCreditAdmin(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.CreditAdmin(t, func(t *testing.T, now func() time.Time) imagegen.CreditAdmin {
-		return open(t, s.Database(t), by(now))
+		return openHosted(t, s.Database(t), by(now))
 	})
 }
 
@@ -180,11 +172,11 @@ func TestShared(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.SharedStore(t, func(t *testing.T) (one, other imagegen.Store) {
 		url := s.Database(t)
-		return open(t, url, by(time.Now)), open(t, url, by(time.Now))
+		return openHosted(t, url, by(time.Now)), openHosted(t, url, by(time.Now))
 	})
 	storagetest.SharedCreditAdmin(t, func(t *testing.T, now func() time.Time) (one, other imagegen.CreditAdmin) {
 		url := s.Database(t)
-		return open(t, url, by(now)), open(t, url, by(now))
+		return openHosted(t, url, by(now)), openHosted(t, url, by(now))
 	})
 }
 

@@ -109,7 +109,7 @@ func TestUnsafeDatabases(t *testing.T) {
 	url = s.Address(database) // a pooler's sessions have begun before
 	for _, value := range []string{"off", "local", "remote_write"} {
 		is.NoErr(s.Exec(database, "alter database "+database+" set synchronous_commit = "+value))
-		_, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+		_, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url})
 		is.True(errors.Is(err, postgres.ErrUnsafe))
 	}
 	is.NoErr(s.Exec(database, "alter database "+database+" reset synchronous_commit"))
@@ -150,7 +150,7 @@ const cancelWaits = "select pg_cancel_backend(pid) from pg_stat_activity where w
 // PostgreSQL reports a cancelled wait for a standby as success, though a failover may take the commit back.
 func TestCancelledWait(t *testing.T) {
 	s, is := postgrestest.Start(t), is.New(t)
-	db := open(t, s.Database(t))
+	db := openHosted(t, s.Database(t))
 	fund(t, db)
 	waiting := withoutStandby(t, s)
 	charge := imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}
@@ -288,7 +288,7 @@ func TestRevokedElsewhere(t *testing.T) {
 func reopen(t *testing.T, url string) {
 	t.Helper()
 	is := is.New(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+	db, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url})
 	is.NoErr(err)
 	is.NoErr(db.Close())
 }
@@ -302,7 +302,7 @@ func TestNewerSchema(t *testing.T) {
 	is.NoErr(s.Exec(database, "update imagegend.schema set version = 1000"))
 	reopen(t, url)
 	is.NoErr(s.Exec(database, "update imagegend.schema set program = 1000"))
-	_, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+	_, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: url})
 	is.True(errors.Is(err, postgres.ErrNewerSchema))
 }
 
@@ -314,7 +314,7 @@ func TestOpenAtOnce(t *testing.T) {
 	opened := make(chan error, processes)
 	for range processes {
 		go func() {
-			db, err := postgres.Open(context.Background(), postgres.Config{URL: url})
+			db, err := postgres.Open(context.Background(), postgres.Config{Migrate: true, URL: url})
 			if err == nil {
 				err = db.Close()
 			}
@@ -329,7 +329,7 @@ func TestOpenAtOnce(t *testing.T) {
 // An address that cannot be read shows no password.
 func TestAddressShowsNoPassword(t *testing.T) {
 	is := is.New(t)
-	_, err := postgres.Open(t.Context(), postgres.Config{URL: "postgres://alice:hunter2@host:port/db"})
+	_, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: "postgres://alice:hunter2@host:port/db"})
 	is.True(err != nil)
 	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err)} {
 		is.True(!strings.Contains(text, "hunter2"))

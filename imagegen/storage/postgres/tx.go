@@ -130,7 +130,7 @@ func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	s := newSession(ctx, db, c, false)
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	tx, err := c.BeginTx(within, readOnly)
+	tx, err := c.Conn.BeginTx(within, readOnly)
 	if err != nil {
 		return unread(ctx, err)
 	}
@@ -154,7 +154,7 @@ func (s *session) rollback(tx pgx.Tx) {
 func (s *session) send(b *pgx.Batch) error {
 	ctx, cancel := s.trip()
 	defer cancel()
-	return s.conn.SendBatch(ctx, b).Close()
+	return s.conn.SendBatch(ctx, b)
 }
 
 // abandon rolls the transaction back, which has written nothing that stands.

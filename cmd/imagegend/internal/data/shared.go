@@ -29,13 +29,15 @@ type shared struct {
 	quit       context.CancelFunc // ends it
 }
 
-// openShared opens both parts. A command runs no sweep.
+// openShared opens both parts. A command runs no sweep. The database is migrated if
+// the role may; if it may not, the error names the command.
 func openShared(ctx context.Context, at config.Data, o Options) (*shared, error) {
 	images, err := openObjects(ctx, at, o.Serving)
 	if err != nil {
 		return nil, err
 	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database, Connections: at.DatabaseConnections,
+	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database,
+		Migrate: true, Connections: at.DatabaseConnections,
 		Images: images.Store, Observer: o.Observer, Log: o.Log})
 	if err != nil {
 		return nil, errors.Join(err, images.Close())

@@ -3,10 +3,16 @@
 package postgrestest
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
 // Server is a running PostgreSQL.
@@ -87,7 +93,7 @@ func (s *Server) Database(t TB) (url string) {
 		t.Fatalf("no database can be made: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := s.Exec(name, "drop schema if exists imagegend cascade"); err != nil {
+		if err := s.Exec(name, empty); err != nil {
 			t.Error(err)
 			return
 		}
@@ -99,6 +105,35 @@ func (s *Server) Database(t TB) (url string) {
 		return s.Pooled(t, s.Address(name))
 	}
 	return s.Address(name)
+}
+
+// empty drops every schema but those that a new database has.
+const empty = `do $$ declare name text; begin
+for name in select nspname from pg_namespace where nspname not in ('public', 'information_schema') and nspname !~ '^pg_' loop
+  execute format('drop schema %I cascade', name);
+end loop; end $$`
+
+// Unusual is a name for a schema that has to be quoted wherever it stands, and contains the usual one.
+const Unusual = `imagegend."Select"'s $$ Größe`
+
+// Hosted returns a pool such as a program has that uses PostgreSQL itself. It ends with the test.
+func Hosted(t TB, url string) *pgxpool.Pool {
+	t.Helper()
+	c, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	c.MaxConns = 8
+	if os.Getenv(Asked) == throughPgBouncer && c.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	postgres.Watch(c)
+	pool, err := pgxpool.NewWithConfig(context.Background(), c)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
 }
 
 // take finds an empty database: to make one takes far longer than to empty it.

@@ -18,10 +18,11 @@ type Storage struct {
 	imagegen.Spool
 }
 
-// Open opens a database whose images, which an audit reads, and reference images are those of files. It looks for what
-// other processes bring once in a while: hours of virtual time would be thousands of looks at the database.
+// Open opens a database, which it migrates, and whose images, which an audit reads, and reference images are those of
+// files. It looks for what other processes bring once in a while: hours of virtual time would be thousands of looks at
+// the database.
 func Open(c postgres.Config, files *memory.DB) (*Storage, error) {
-	c.Images, c.Poll = files, time.Minute
+	c.Images, c.Poll, c.Migrate = files, time.Minute, true
 	db, err := postgres.Open(context.Background(), c)
 	if err != nil {
 		return nil, err

@@ -74,7 +74,7 @@ func (c cluster) store(t *testing.T) *s3.Store {
 
 func (c cluster) end(t *testing.T, _ bool) (transfer.End, func()) {
 	is, objects := is.New(t), c.store(t)
-	e, err := postgres.OpenTransferEndpoint(t.Context(), postgres.Config{URL: c.url, Images: objects})
+	e, err := postgres.OpenTransferEndpoint(t.Context(), postgres.Config{Migrate: true, URL: c.url, Images: objects})
 	is.NoErr(err)
 	return transfer.End{Name: "the cluster", Database: e, Images: objects, Spool: objects}, func() {
 		is.NoErr(errors.Join(e.Close(), objects.Close()))
@@ -90,7 +90,7 @@ func (s sharedHouse) Close() error { return errors.Join(s.DB.Close(), s.Store.Cl
 
 func (c cluster) open(t *testing.T) (house, error) {
 	objects := c.store(t)
-	db, err := postgres.Open(t.Context(), postgres.Config{URL: c.url, Images: objects})
+	db, err := postgres.Open(t.Context(), postgres.Config{Migrate: true, URL: c.url, Images: objects})
 	if err != nil {
 		return nil, errors.Join(err, objects.Close())
 	}
