@@ -17,17 +17,27 @@ import (
 )
 
 // A service goes from its directory to a database and a bucket, and back to another directory: users, keys, credits
-// and images are what they were, though the command is killed at each of its steps.
+// and images are what they were, though the command is killed at each of its steps. The tables lie in a schema with a
+// name of its own, which imagegend migrate made.
 func TestMove(t *testing.T) {
 	is := is.New(t)
+	const schema = postgrestest.Unusual
 	database, images := postgrestest.Start(t).Database(t), s3test.Start(t).Address()
+	for _, c := range [][2]string{{"--status", "0005_usage_by_day  missing"}, {"--json", `"version":`},
+		{"--status", "0005_usage_by_day  applied"}} {
+		stdout, _, status := command(t, t.TempDir(), nil, "migrate", "--database", database,
+			"--database-schema", schema, c[0])
+		is.Equal(status, 0)
+		says(t, stdout, c[1])
+	}
 	d := daemontest.Start(t, daemontest.Options{})
 	_, key := d.NewUser(10)
 	var made daemontest.Generation
 	d.Call(daemontest.Generate(key, map[string]any{"model": "fake-1", "prompt": "a fox", "size": "64x64"})).
 		Into(t, &made)
 
-	there := []string{"move", "--data-dir", d.DataDir, "--to-database", database, "--to-images", images}
+	there := []string{"move", "--data-dir", d.DataDir, "--to-database", database, "--to-database-schema", schema,
+		"--to-images", images}
 	_, stderr, status := command(t, t.TempDir(), nil, there...)
 	is.Equal(status, 1)
 	says(t, stderr, "in use")
@@ -35,9 +45,10 @@ func TestMove(t *testing.T) {
 	moveKilled(t, there)
 	_, stderr, status = command(t, t.TempDir(), nil, "audit", "--data-dir", d.DataDir)
 	is.Equal(status, 1)
-	says(t, stderr, "was moved to postgres://", "s3://")
+	says(t, stderr, "was moved to postgres://", schema, "s3://")
 
-	env := []string{"IMAGEGEND_DATABASE=" + database, "IMAGEGEND_IMAGES=" + images}
+	env := []string{"IMAGEGEND_DATABASE=" + database, "IMAGEGEND_DATABASE_SCHEMA=" + schema,
+		"IMAGEGEND_IMAGES=" + images}
 	node := daemontest.Start(t, daemontest.Options{Env: env})
 	is.Equal(node.MustBalance(t, key), 9)
 	is.Equal(node.MustGeneration(t, key, made.ID).Status, "succeeded")
@@ -46,7 +57,8 @@ func TestMove(t *testing.T) {
 	is.Equal(node.Terminate(drainLimit), 0)
 
 	back := filepath.Join(t.TempDir(), "back")
-	moveKilled(t, []string{"move", "--database", database, "--images", images, "--to-data-dir", back})
+	moveKilled(t, []string{"move", "--database", database, "--database-schema", schema,
+		"--images", images, "--to-data-dir", back})
 	_, stderr, status = command(t, t.TempDir(), env, "user", "list")
 	is.Equal(status, 1)
 	says(t, stderr, "was moved to "+back)

@@ -21,6 +21,13 @@ var configurationChecks = []check{
 			"cmd/imagegend/internal/config.TestEverySourceReadsEverySetting", "cmd/imagegend.TestConfigValidate",
 			"cmd/imagegend.TestLogLevel"},
 	},
+	{
+		name:  "migrations",
+		lines: []string{"contract: | `migrate [--print"},
+		elsewhere: []string{"cmd/imagegend/internal/cli.TestMigratePrints", "cmd/imagegend.TestMove",
+			"imagegen/storage/postgres.TestMigrationsByAnotherTool", "imagegen/storage/postgres.TestPoolOfTheHosts",
+			"imagegen/storage/postgres.TestRights", "imagegen/storage/postgres.TestEncoding"},
+	},
 	{name: "configurations that are refused", lines: []string{configurationLine},
 		elsewhere: []string{"cmd/imagegend/internal/config.TestWrongValues",
 			"cmd/imagegend/internal/cli.TestWrongConfiguration", "cmd/imagegend/internal/cli.TestMisspeltVariables"}},

@@ -34,6 +34,8 @@ func (a *app) moveCommand() *cobra.Command {
 	var to config.Data
 	c.Flags().StringVar(&to.DataDir, "to-data-dir", "", "`directory`, absent or empty, to move to")
 	c.Flags().StringVar(&to.Database, "to-database", "", "`address` of a PostgreSQL database to move to")
+	c.Flags().StringVar(&to.DatabaseSchema, "to-database-schema", config.DefaultSchema,
+		"`name` of the schema of --to-database to move to")
 	c.Flags().StringVar(&to.Images, "to-images", "", "`address` of a bucket to move images to, beside --to-database")
 	giveUp := c.Flags().Bool("give-up", false,
 		"end a move that was interrupted: the source can be used as before, and what the target has is worthless")

@@ -16,8 +16,12 @@ type Data struct {
 	Database string // address of a PostgreSQL database; "": the data lies in DataDir
 	Images   string // address of a bucket; set if and only if Database is
 
-	DatabaseConnections int // at most; 0: what Database says itself, or the library's default
+	DatabaseSchema      string // in Database; "": DefaultSchema
+	DatabaseConnections int    // at most; 0: what Database says itself, or the library's default
 }
+
+// DefaultSchema is the schema of a database that nothing else is said of.
+const DefaultSchema = "imagegend"
 
 // Redirect is the value of --image-links with which callers read images from the object store.
 const Redirect = "redirect"
@@ -45,7 +49,11 @@ func (d Data) String() string {
 	if !d.Shared() {
 		return d.DataDir
 	}
-	return fmt.Sprintf("%s and %s", withoutPassword(d.Database), withoutPassword(d.Images))
+	schema := ""
+	if d.DatabaseSchema != "" && d.DatabaseSchema != DefaultSchema {
+		schema = fmt.Sprintf(" (schema %s)", d.DatabaseSchema)
+	}
+	return fmt.Sprintf("%s%s and %s", withoutPassword(d.Database), schema, withoutPassword(d.Images))
 }
 
 // withoutPassword returns an address without the user's password and without parameters, which may hold one too. It

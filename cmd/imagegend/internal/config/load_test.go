@@ -81,7 +81,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		var s config.Settings
 		s.DataDir, s.Dev, s.Addr, s.BaseURL = "/srv/images", true, ":80", "https://images.example.com"
 		s.Database, s.Images = "postgres://db.example.com/imagegend", "s3://images/production"
-		s.DatabaseConnections = 8
+		s.DatabaseSchema, s.DatabaseConnections = "images", 8
 		s.OpsAddr, s.ImageLinks = "127.0.0.1:9090", "redirect"
 		s.TLSCert, s.TLSKey, s.ACMEEmail, s.ACMEDirectory = "cert.pem", "key.pem", "ops@example.com",
 			"https://ca.example.com/directory"
@@ -110,7 +110,8 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 	}()
 	values := map[string]string{
 		"data-dir": "/srv/images", "database": "postgres://db.example.com/imagegend", "database-connections": "8",
-		"images": "s3://images/production", "image-links": "redirect", "dev": "true", "addr": ":80",
+		"database-schema": "images",
+		"images":          "s3://images/production", "image-links": "redirect", "dev": "true", "addr": ":80",
 		"ops-addr": ":9090", "tls-cert": "cert.pem", "tls-key": "key.pem", "acme-email": "ops@example.com",
 		"acme-domain": "images.example.com,X.example.com", "acme-directory": "https://ca.example.com/directory",
 		"base-url": "https://images.example.com/", "cors-origin": "https://a.example,https://b.example",

@@ -266,13 +266,22 @@ func (s *Settings) connectFlags(fs *pflag.FlagSet) {
 // DataFlags declares where the data lies. Whether the flags go together, Data.Check says.
 func (s *Settings) DataFlags(fs *pflag.FlagSet) {
 	s.DataDirFlag(fs)
+	s.DatabaseFlags(fs)
 	declare(fs, groupData, func(fs *pflag.FlagSet) {
-		fs.StringVar(&s.Database, "database", "",
-			"`address` of a PostgreSQL database, postgres://…, that other nodes use too; without it, the data directory has its own")
 		fs.StringVar(&s.Images, "images", "",
 			"`address` of a bucket for images beside --database, as s3://bucket/prefix?endpoint=https://…")
 		fs.Var(newCount(0, &s.DatabaseConnections, 0), "database-connections",
 			"most connections to --database at once; 0: what pool_max_conns in its address says, or 16")
+	})
+}
+
+// DatabaseFlags declares the database alone, for commands that need no images.
+func (s *Settings) DatabaseFlags(fs *pflag.FlagSet) {
+	declare(fs, groupData, func(fs *pflag.FlagSet) {
+		fs.StringVar(&s.Database, "database", "",
+			"`address` of a PostgreSQL database, postgres://…, that other nodes use too; without it, the data directory has its own")
+		fs.StringVar(&s.DatabaseSchema, "database-schema", DefaultSchema,
+			"`name` of the schema of --database in which the tables lie")
 	})
 }
 

@@ -52,7 +52,7 @@ func openSharedEnd(ctx context.Context, at config.Data) (*End, error) {
 	if err := o.Check(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("--images: %w", err), o.Close())
 	}
-	e, err := postgres.OpenTransferEndpoint(ctx, postgres.Config{URL: at.Database,
+	e, err := postgres.OpenTransferEndpoint(ctx, postgres.Config{URL: at.Database, Schema: at.DatabaseSchema,
 		Migrate: true, Connections: at.DatabaseConnections,
 		Images: o.Store})
 	if err != nil {

@@ -36,7 +36,7 @@ func openShared(ctx context.Context, at config.Data, o Options) (*shared, error)
 	if err != nil {
 		return nil, err
 	}
-	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database,
+	db, err := postgres.Open(ctx, postgres.Config{URL: at.Database, Schema: at.DatabaseSchema,
 		Migrate: true, Connections: at.DatabaseConnections,
 		Images: images.Store, Observer: o.Observer, Log: o.Log})
 	if err != nil {

@@ -40,6 +40,8 @@ func sharedRemedy(err error) string {
 	switch {
 	case errors.Is(err, postgres.ErrNewerSchema):
 		return "run the version of imagegend that the other nodes run, or a newer one"
+	case errors.Is(err, postgres.ErrOlderSchema):
+		return "run imagegend migrate as the role that owns the tables; docs/storage.md tells which rights it takes"
 	case errors.Is(err, postgres.ErrUnsafe):
 		return "set the database up so that it loses nothing; docs/scaling.md tells how"
 	}
