@@ -26,21 +26,59 @@ func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Account
 	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
 }
 
-// CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around it, and does not
-// have the form of an identifier ([imagegen.IsIdentifier]). accountType is 1 to 64 letters A-Z, digits and underscores;
-// lower-case letters become upper-case; "" means DefaultAccountType. ErrInvalidRequest: one of the two is not valid, or
-// the name is taken; the error is then also an ErrExists.
+// CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around it, has no slash,
+// which is reserved for members (see CreateMember), and does not have the form of an identifier
+// ([imagegen.IsIdentifier]). accountType is 1 to 64 letters A-Z, digits and underscores; lower-case letters become
+// upper-case; "" means DefaultAccountType. ErrInvalidRequest: one of the two is not valid, or the name is taken; the
+// error is then also an ErrExists.
 func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (imagegen.User, error) {
-	now := a.now()
 	accountType, err := imagegen.ParseAccountType(cmp.Or(accountType, imagegen.DefaultAccountType))
-	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
 	if err := errors.Join(checkName("user", name), err); err != nil {
 		return imagegen.User{}, err
 	}
-	if imagegen.IsIdentifier(name) {
-		return imagegen.User{},
-			imagegen.Invalid("%q has the form of an identifier, and a name may not; choose another name", name)
+	switch {
+	case imagegen.IsIdentifier(name):
+		err = imagegen.Invalid("%q has the form of an identifier, and a name may not; choose another name", name)
+	case strings.Contains(name, memberSlash):
+		err = imagegen.Invalid("a name with %q is that of a sponsor's member, and %.40q is none; choose another name",
+			memberSlash, name)
 	}
+	if err != nil {
+		return imagegen.User{}, err
+	}
+	return a.create(ctx, name, accountType)
+}
+
+// memberSlash stands between the name of a sponsor and that of its member, and in no other name.
+const memberSlash = "/"
+
+// CreateMember adds the user, named SPONSOR/NAME, who is a person of that name for a sponsor, see [Person.Member]: the
+// sponsor pays within limits. ErrNotFound: there is no such sponsor. ErrInvalidRequest: the name cannot be one, or is
+// taken; the error is then also an ErrExists; or SetSponsor would refuse.
+func (a *Accounts) CreateMember(ctx context.Context, sponsor imagegen.UserID, name string,
+	l imagegen.KeyLimits) (imagegen.User, error) {
+	s, err := a.User(ctx, sponsor)
+	if err != nil {
+		return imagegen.User{}, err
+	}
+	u, err := Person{ID: name}.Member(s)
+	if err == nil && strings.Contains(name, memberSlash) {
+		err = imagegen.Invalid("the name of a member has no %q; got %.40q", memberSlash, name)
+	}
+	if err != nil {
+		return imagegen.User{}, err
+	}
+	if _, err := a.store.User(ctx, u.ID); err == nil {
+		return imagegen.User{}, imagegen.ToUserError(imagegen.ErrExists)
+	}
+	u.CreatedAt, u.Limits = a.now(), l
+	return u, imagegen.ToUserError(a.store.CreateMember(ctx, u, imagegen.MaxMembers))
+}
+
+// create adds a user whose name may be one.
+func (a *Accounts) create(ctx context.Context, name, accountType string) (imagegen.User, error) {
+	now := a.now()
+	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
 	if err := a.store.CreateUser(ctx, u); err != nil {
 		return imagegen.User{}, imagegen.ToUserError(err)
 	}
@@ -161,9 +199,9 @@ func (a *Accounts) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, 
 	return imagegen.ToUserError(a.store.SetSponsor(ctx, id, sponsor, l))
 }
 
-// CreateMember adds the user who a person is for a sponsor, see [Person.Member], with the limits of the key that asks:
-// it succeeds if there is that user. ErrChargeRefused: the sponsor has k.Members members already.
-func (a *Accounts) CreateMember(ctx context.Context, u imagegen.User, k imagegen.Key) error {
+// AddMember adds the user who a person is for a sponsor, see [Person.Member], with the limits of the key that asks: it
+// succeeds if there is that user. ErrChargeRefused: the sponsor has k.Members members already.
+func (a *Accounts) AddMember(ctx context.Context, u imagegen.User, k imagegen.Key) error {
 	u.CreatedAt, u.Limits = a.now(), k.Limits
 	return imagegen.ToUserError(a.store.CreateMember(ctx, u, k.Members))
 }

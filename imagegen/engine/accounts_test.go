@@ -3,6 +3,7 @@ package engine_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,4 +90,38 @@ func TestRecordNamesItsKey(t *testing.T) {
 			h.is.Equal(r.KeyID, want)
 		}
 	}
+}
+
+// A slash stands in the names of members only, so that nobody's name says that somebody else pays for them.
+func TestNamesOfMembers(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	ctx, accounts := t.Context(), h.engine.Accounts()
+	_, err := accounts.CreateUser(ctx, "school/zoe", "")
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	school, err := accounts.CreateUser(ctx, "school", "EDU")
+	h.is.NoErr(err)
+	limits := imagegen.KeyLimits{Daily: 20}
+	zoe, err := accounts.CreateMember(ctx, school.ID, "zoe", limits)
+	h.is.NoErr(err)
+	stored, err := accounts.UserByName(ctx, "school/zoe")
+	h.is.NoErr(err)
+	h.is.Equal(stored, zoe)
+	h.is.Equal(zoe.Sponsor, school.ID)
+	h.is.Equal(zoe.Limits, limits)
+
+	_, err = accounts.CreateMember(ctx, school.ID, "zoe", limits)
+	h.is.True(errors.Is(err, imagegen.ErrExists))
+	for _, name := range []string{"", " ", "a/b", "/", "x\x07", strings.Repeat("x", 250)} {
+		_, err = accounts.CreateMember(ctx, school.ID, name, limits)
+		h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	}
+	_, err = accounts.CreateMember(ctx, school.ID, "ann", imagegen.KeyLimits{Daily: -1})
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	_, err = accounts.CreateMember(ctx, zoe.ID, "ann", limits) // one level
+	h.is.True(isCode(err, imagegen.ErrInvalidRequest))
+	_, err = accounts.CreateMember(ctx, "usr_nobody", "ann", limits)
+	h.is.True(isCode(err, imagegen.ErrNotFound))
+	all, err := accounts.Users(ctx)
+	h.is.NoErr(err)
+	h.is.Equal(len(all), 2) // a refusal creates nobody
 }

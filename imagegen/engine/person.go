@@ -72,7 +72,7 @@ func (s *Session) join(ctx context.Context, cost imagegen.Credits) error {
 	if s.engine.hasLess(ctx, s.owner.ID, cost) {
 		return imagegen.ErrInsufficientCredits
 	}
-	return s.engine.accounts.CreateMember(ctx, s.member, s.behalf)
+	return s.engine.accounts.AddMember(ctx, s.member, s.behalf)
 }
 
 // account returns the user of the session as it is charged and priced. A person who has asked for nothing yet has the
