@@ -17,6 +17,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/credits"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/console/internal/gallery"
+	"github.com/imagegend/imagegend/imagegen/console/internal/invite"
 	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
 	"github.com/imagegend/imagegend/imagegen/console/internal/operator"
 	"github.com/imagegend/imagegend/imagegen/console/internal/playground"
@@ -130,8 +131,8 @@ func New(cfg Config) (*Console, error) {
 		Root: cfg.Path, BaseURL: cfg.BaseURL, Secure: cfg.Secure, TrustedProxies: cfg.TrustedProxies,
 		Brand: brand.Brand(cfg.Brand), System: cfg.Operations != nil, OpenAI: cfg.OpenAI,
 		Now: cfg.Now, Age: cfg.age, Log: cfg.Log,
-	}, sealer, c.routes(), c.signIn.Templates(), operator.Templates, system.Templates, gallery.Templates,
-		playground.Templates, credits.Templates, keys.Templates)
+	}, sealer, c.routes(), c.signIn.Templates(), operator.Templates, invite.Templates, system.Templates,
+		gallery.Templates, playground.Templates, credits.Templates, keys.Templates)
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}

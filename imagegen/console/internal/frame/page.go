@@ -112,6 +112,7 @@ func (p *Page) Service() *engine.Session { return p.Engine.As(p.Person.ID) }
 type view struct {
 	Section string
 	Person  Person
+	Team    bool   // the navigation leads to the person's team
 	Flash   string // what the previous request did; "": nothing to tell
 	Data    any    // of the page's own template
 }
@@ -121,7 +122,7 @@ func (p *Page) Render(name string, data any) error { return p.RenderStatus(http.
 
 // RenderStatus is Render with another status, such as 422 for a form with mistakes.
 func (p *Page) RenderStatus(status int, name string, data any) error {
-	return p.writeBlock(status, name, "layout", view{p.Route.Section, p.Person, p.takeFlash(), data})
+	return p.writeBlock(status, name, "layout", view{p.Route.Section, p.Person, p.hasTeam(), p.takeFlash(), data})
 }
 
 // RenderBlock answers with one block of a page's template, without the layout, for a script to insert.

@@ -10,6 +10,8 @@ type Person struct {
 	imagegen.User
 	Role   account.Role
 	SignIn account.SignIn
+
+	SponsorName string // the name of who pays for the person; "": the person does
 }
 
 // Known reports whether anybody is signed in.

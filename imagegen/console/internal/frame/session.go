@@ -38,6 +38,7 @@ func (p *Page) identify() error {
 		return nil
 	}
 	p.Person = person
+	p.Person.SponsorName = p.UserName(person.Sponsor)
 	return err
 }
 

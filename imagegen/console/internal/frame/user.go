@@ -18,6 +18,28 @@ func (p *Page) UserName(u imagegen.UserID) string {
 	return found.Name
 }
 
+// hasTeam reports whether the person pays for others, or looks at the pages for those who want to. If that cannot be
+// read, it says no: an entry of the navigation is not worth an error.
+func (p *Page) hasTeam() bool {
+	if !p.Person.Known() || p.Person.Sponsor != "" {
+		return false
+	}
+	found, _ := p.Engine.Accounts().UserPage(p.Context(), imagegen.UserQuery{Sponsor: p.Person.ID, Limit: 1})
+	return len(found.Users) > 0 || p.Route.Section == "team"
+}
+
+// FindUsers returns a page that has users, unless there are no more. A store may answer with an empty page after it
+// has looked at many names that do not match; then FindUsers goes on.
+func (p *Page) FindUsers(q imagegen.UserQuery) (imagegen.UserPage, error) {
+	for {
+		found, err := p.Engine.Accounts().UserPage(p.Context(), q)
+		if err != nil || len(found.Users) > 0 || found.Next == "" {
+			return found, err
+		}
+		q.After = found.Next
+	}
+}
+
 // Login returns a user's login. A user who never had one gets a login with RoleUser and without a password, so
 // ErrNotFound is not returned.
 func (f *Frame) Login(ctx context.Context, u imagegen.UserID) (account.Login, error) {

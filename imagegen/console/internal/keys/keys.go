@@ -11,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limits"
 )
 
 //go:embed templates
@@ -108,7 +109,8 @@ func newestKeys(all []imagegen.Key, after imagegen.KeyID) (shown []imagegen.Key,
 // CreateKey makes a key and redirects to the page that shows it. The answer to the form itself does not: loading that
 // again would make another key.
 func CreateKey(p *frame.Page, f *form.Form) error {
-	name, expires, limits := f.Value("name"), readExpiry(f, p.Now), readLimits(f)
+	name, expires := f.Value("name"), readExpiry(f, p.Now)
+	bounds := limits.Read(f, imagegen.KeyLimits{})
 	if name == "" {
 		f.AddFault("name", "Give the key a name, such as that of the program that will use it.")
 	}
@@ -125,7 +127,7 @@ func CreateKey(p *frame.Page, f *form.Form) error {
 			len(all))
 		return showKeys(p, http.StatusUnprocessableEntity, f)
 	}
-	raw, k, err := p.Engine.Accounts().MintLimitedKey(p.Context(), p.Person.ID, name, expires, limits)
+	raw, k, err := p.Engine.Accounts().MintLimitedKey(p.Context(), p.Person.ID, name, expires, bounds)
 	if err = f.AddError("name", err); err != nil {
 		return err
 	}

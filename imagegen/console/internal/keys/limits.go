@@ -2,72 +2,15 @@ package keys
 
 import (
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
-	"github.com/imagegend/imagegend/imagegen/console/internal/format"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limits"
 )
-
-// The names of the fields for a key's limits, in the form of a new key and in one of their own.
-const (
-	limitTotal   = "limit_total"
-	limitDaily   = "limit_daily"
-	limitMonthly = "limit_monthly"
-	limitAtOnce  = "limit_at_once"
-)
-
-// readLimits reads the limits of a key. An empty field means without a limit; one that cannot be read has a fault.
-func readLimits(f *form.Form) (l imagegen.KeyLimits) {
-	for _, c := range []struct {
-		name  string
-		limit *imagegen.Credits
-	}{{limitTotal, &l.Credits}, {limitDaily, &l.Daily}, {limitMonthly, &l.Monthly}} {
-		if f.Value(c.name) != "" {
-			*c.limit = f.Credits(c.name)
-		}
-	}
-	if written := f.Value(limitAtOnce); written != "" {
-		n, err := strconv.Atoi(written)
-		if err != nil || n < 1 || n > imagegen.MaxKeyConcurrent {
-			f.AddFault(limitAtOnce, "Enter a whole number of requests, from 1 to %s.",
-				format.Credits(imagegen.MaxKeyConcurrent))
-		}
-		l.Concurrent = n
-	}
-	return l
-}
-
-// filledLimits returns a form that shows limits; no limit is an empty field.
-func filledLimits(l imagegen.KeyLimits) *form.Form {
-	text := func(n int64) string {
-		if n == 0 {
-			return ""
-		}
-		return strconv.FormatInt(n, 10)
-	}
-	return form.Filled(limitTotal, text(int64(l.Credits)), limitDaily, text(int64(l.Daily)),
-		limitMonthly, text(int64(l.Monthly)), limitAtOnce, text(int64(l.Concurrent)))
-}
 
 // Limited describes the key's limits in words; "" if it has none.
-func (k Line) Limited() string {
-	var said []string
-	for _, c := range []struct {
-		limit imagegen.Credits
-		when  string
-	}{{k.Limits.Credits, "in all"}, {k.Limits.Daily, "a day"}, {k.Limits.Monthly, "a month"}} {
-		if c.limit > 0 {
-			said = append(said, format.Amount(c.limit)+" "+c.when)
-		}
-	}
-	if k.Limits.Concurrent > 0 {
-		said = append(said, format.Count(k.Limits.Concurrent, "request", "requests")+" at once")
-	}
-	return strings.Join(said, ", ")
-}
+func (k Line) Limited() string { return limits.Text(k.Limits) }
 
 // limitsView is the data of key-limits.html.
 type limitsView struct {
@@ -80,7 +23,7 @@ type limitsView struct {
 
 // Limits shows the limits of a key.
 func Limits(p *frame.Page, k namedKey) error {
-	return showLimits(p, k, http.StatusOK, filledLimits(k.Limits))
+	return showLimits(p, k, http.StatusOK, limits.Filled(k.Limits))
 }
 
 // showLimits renders the page with the limits of a key.
@@ -101,7 +44,7 @@ func SetLimits(p *frame.Page, k namedKey) error {
 	if err != nil {
 		return err
 	}
-	l := readLimits(f)
+	l := limits.Read(f, k.Limits)
 	if f.Valid() {
 		_, err := p.Engine.Accounts().SetKeyLimits(p.Context(), k.ID, l)
 		if err = f.AddError("", err); err != nil {
@@ -111,7 +54,7 @@ func SetLimits(p *frame.Page, k namedKey) error {
 	if !f.Valid() {
 		return showLimits(p, k, http.StatusUnprocessableEntity, f)
 	}
-	now := Line{Key: imagegen.Key{Limits: l}}.Limited()
+	now := limits.Text(l)
 	if now == "" {
 		return p.RedirectWith(k.title()+" has no limits.", k.listed()...)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/invite"
 	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
 )
 
@@ -37,7 +38,7 @@ func User(p *frame.Page, u imagegen.User) error {
 // showUser renders a user's page, with the form that has faults, if any.
 func showUser(p *frame.Page, status int, u imagegen.User, forms userForms) error {
 	ctx := p.Context()
-	v := userView{User: u, Self: u.ID == p.Person.ID, Roles: roles, Days: days, userForms: forms}
+	v := userView{User: u, Self: u.ID == p.Person.ID, Roles: roles, Days: invite.Days, userForms: forms}
 	var err error
 	if v.Login, err = p.Login(ctx, u.ID); err != nil {
 		return err
@@ -75,7 +76,7 @@ func (v *userView) fillForms() {
 		v.Type = form.Filled("type", v.User.AccountType)
 	}
 	if v.Invite == nil {
-		v.Invite = form.Filled("role", string(v.Login.Role), "days", defaultDays)
+		v.Invite = form.Filled("role", string(v.Login.Role), "days", invite.DefaultDays)
 	}
 }
 

@@ -29,7 +29,7 @@ func Users(p *frame.Page) error {
 	q := p.Query()
 	v := usersView{Form: form.Filled("q", q.Get("q"))}
 	query := imagegen.UserQuery{Limit: usersPerPage, After: q.Get("after"), Contains: v.Form.Value("q")}
-	found, err := findUsers(p, query)
+	found, err := p.FindUsers(query)
 	if err != nil {
 		return err
 	}
@@ -42,18 +42,6 @@ func Users(p *frame.Page) error {
 	}
 	v.Pager = p.Pager("after", found.Next)
 	return p.Render("users", v)
-}
-
-// findUsers returns a page that has users, unless there are no more. A store may answer with an empty page after it
-// has looked at many names that do not match; then findUsers goes on.
-func findUsers(p *frame.Page, q imagegen.UserQuery) (imagegen.UserPage, error) {
-	for {
-		found, err := p.Engine.Accounts().UserPage(p.Context(), q)
-		if err != nil || len(found.Users) > 0 || found.Next == "" {
-			return found, err
-		}
-		q.After = found.Next
-	}
 }
 
 // newUserLine reads a user's balance and login, so a page of users costs two reads for each.
