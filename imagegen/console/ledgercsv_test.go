@@ -26,7 +26,8 @@ func (a answer) rows(t *testing.T) [][]string {
 	return rows
 }
 
-var csvHead = []string{"time", "kind", "credits", "balance", "charged", "used", "refunded", "generation", "reference"}
+var csvHead = []string{"time", "kind", "credits", "balance", "charged", "used", "refunded", "generation", "reference",
+	"member"}
 
 func TestLedgerCSV(t *testing.T) {
 	s := open(t)
@@ -54,9 +55,9 @@ func TestLedgerCSV(t *testing.T) {
 	}
 	s.is.Equal(cmp.Diff([][]string{
 		csvHead,
-		{"", "settle", "1", "99", "2", "1", "1", string(g.ID), ""},
-		{"", "charge", "-2", "98", "", "", "", string(g.ID), ""},
-		{"", "grant", "100", "100", "", "", "", "", `invoice, "7"`},
+		{"", "settle", "1", "99", "2", "1", "1", string(g.ID), "", ""},
+		{"", "charge", "-2", "98", "", "", "", string(g.ID), "", ""},
+		{"", "grant", "100", "100", "", "", "", "", `invoice, "7"`, ""},
 	}, rows), "")
 	head := v.do(http.MethodHead, "credits/ledger.csv", nil)
 	s.is.Equal(head.Header.Get("Content-Type"), a.Header.Get("Content-Type"))

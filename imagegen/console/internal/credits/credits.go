@@ -19,6 +19,7 @@ type creditsView struct {
 	Person  frame.Person
 	Balance imagegen.Balance
 	imagegen.Holdings
+	Used   imagegen.KeyUse // of a member
 	Spent  *spending
 	Ledger ledgerView
 }
@@ -31,7 +32,8 @@ type ledgerView struct {
 	Pager frame.Pager
 }
 
-// Credits shows the person's own account: balance, lots, what was spent, and the ledger.
+// Credits shows the person's own account: balance, lots, what was spent, and the ledger. A member has no credits, and
+// sees what its sponsor paid for it instead.
 func Credits(p *frame.Page) (err error) {
 	v := creditsView{Person: p.Person}
 	if v.Balance, err = p.Service().Balance(p.Context()); err != nil {
@@ -39,6 +41,11 @@ func Credits(p *frame.Page) (err error) {
 	}
 	if v.Holdings, err = p.Ledger.Holdings(p.Context(), p.Person.ID, frame.LotsShown); err != nil {
 		return err
+	}
+	if p.Person.Sponsor != "" {
+		if v.Used, err = p.Ledger.MemberUse(p.Context(), p.Person.Sponsor, p.Person.ID); err != nil {
+			return err
+		}
 	}
 	if v.Spent, err = newSpending(p); err != nil {
 		return err

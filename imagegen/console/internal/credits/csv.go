@@ -17,7 +17,7 @@ const csvBatch = 500
 
 // csvColumns is the header of the file. Programs may go by it, and docs/console.md lists it.
 var csvColumns = []string{"time", "kind", "credits", "balance", "charged", "used", "refunded", "generation",
-	"reference"}
+	"reference", "member"}
 
 // CSV sends the person's own ledger.
 func CSV(p *frame.Page) error { return sendLedger(p, p.Person.ID) }
@@ -40,12 +40,15 @@ func sendLedger(p *frame.Page, u imagegen.UserID) error {
 		return nil
 	}
 	rows.Write(csvColumns) // Error returns this one's error too
-	control := http.NewResponseController(p.Writer)
+	control, names := http.NewResponseController(p.Writer), map[imagegen.UserID]string{}
 	for len(entries) > 0 {
 		// For each batch: a long ledger may take longer in all.
 		control.SetWriteDeadline(time.Now().Add(frame.AnswerTime))
 		for _, e := range entries {
-			rows.Write(csvRow(e))
+			if _, known := names[e.Member]; !known {
+				names[e.Member] = p.UserName(e.Member)
+			}
+			rows.Write(csvRow(e, names[e.Member]))
 		}
 		if rows.Flush(); rows.Error() != nil {
 			return rows.Error()
@@ -58,11 +61,12 @@ func sendLedger(p *frame.Page, u imagegen.UserID) error {
 	return rows.Error()
 }
 
-// csvRow returns an entry in the order of csvColumns. charged, used and refunded are set for settlements only.
-// Numbers are not escaped by escapeFormula, also where they begin with a minus, so that spreadsheets can add them up.
-func csvRow(e imagegen.Entry) []string {
+// csvRow returns an entry in the order of csvColumns; member is the name of who asked, if somebody else paid. charged,
+// used and refunded are set for settlements only. Numbers are not escaped by escapeFormula, also where they begin with
+// a minus, so that spreadsheets can add them up.
+func csvRow(e imagegen.Entry, member string) []string {
 	row := []string{e.Time.UTC().Format(time.RFC3339), string(e.Kind), number(e.Credits), number(e.Balance),
-		"", "", "", escapeFormula(string(e.Charge)), escapeFormula(form.EnteredReference(e.Ref))}
+		"", "", "", escapeFormula(string(e.Charge)), escapeFormula(form.EnteredReference(e.Ref)), escapeFormula(member)}
 	if e.Kind == imagegen.EntrySettle {
 		row[4], row[5], row[6] = number(e.Used+e.Credits), number(e.Used), number(e.Credits)
 	}

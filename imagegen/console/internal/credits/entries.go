@@ -21,7 +21,8 @@ const ledgerBatch = 2*ledgerPage + 1
 // settlement or, until there is one, of the charge. Every other entry has a row of its own.
 type ledgerLine struct {
 	imagegen.Entry
-	Generation *imagegen.Record // the generation that was charged for; nil: there is none, or it is erased
+	Generation *imagegen.Record // the generation that was charged for; nil: there is none, it is erased, or a member's
+	For        string           // the name of the member who asked; "": nobody but the user
 	whole      bool             // the row stands for charge and settlement
 }
 
@@ -67,8 +68,14 @@ func newLedgerLine(p *frame.Page, u imagegen.UserID, e imagegen.Entry, later boo
 		return l, e.Charge == "", nil
 	}
 	var ended bool
+	if e.Member != "" {
+		u = e.Member
+	}
 	if l.Generation, ended, err = chargedGeneration(p, u, e.Charge); err != nil {
 		return l, false, err
+	}
+	if e.Member != "" {
+		l.For, l.Generation = cmp.Or(p.UserName(e.Member), string(e.Member)), nil // what it asked for is not shown
 	}
 	switch {
 	case e.Kind == imagegen.EntryCharge:

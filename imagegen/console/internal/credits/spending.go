@@ -17,7 +17,8 @@ type spending struct {
 	Most    chart.Day   // the day on which most was spent; of several, the latest
 	Days    []chart.Day // those on which anything was spent, newest first
 	Chart   chart.Chart
-	Uses    []use // by key and model, the most spent first
+	Member  bool  // another user paid
+	Uses    []use // by key and model, or by model for a member, the most spent first
 }
 
 // use is what was charged for a key and a model.
@@ -29,17 +30,21 @@ type use struct {
 // newSpending sums up what the person spent on the days that the address asks for. Days are those of UTC.
 func newSpending(p *frame.Page) (*spending, error) {
 	n := p.Days()
-	to, err := p.Ledger.Today(p.Context(), p.Person.ID)
+	payer := p.Person.Payer()
+	to, err := p.Ledger.Today(p.Context(), payer)
 	if err != nil {
 		return nil, err
 	}
 	from := to.AddDate(0, 0, 1-n)
 	query := imagegen.UsageQuery{From: from, To: to, By: []imagegen.UsageGroup{imagegen.UsageByDay}}
-	usage, err := p.Ledger.Usage(p.Context(), p.Person.ID, query)
+	if p.Person.Sponsor != "" {
+		query.Member = p.Person.ID
+	}
+	usage, err := p.Ledger.Usage(p.Context(), payer, query)
 	if err != nil {
 		return nil, err
 	}
-	s := &spending{Count: n, Periods: p.Periods()}
+	s := &spending{Count: n, Periods: p.Periods(), Member: query.Member != ""}
 	for _, u := range usage {
 		if u.Spent == 0 {
 			continue
@@ -53,6 +58,9 @@ func newSpending(p *frame.Page) (*spending, error) {
 	s.Chart = chart.New(chart.Credits, from, n, s.Days) // the chart wants the days in order, the table newest first
 	slices.Reverse(s.Days)
 	query.By = []imagegen.UsageGroup{imagegen.UsageByModel, imagegen.UsageByKey}
+	if query.Member != "" {
+		query.By = query.By[:1] // what a member used is not summed up by key
+	}
 	s.Uses, err = usesByKeyAndModel(p, query)
 	return s, err
 }
@@ -62,7 +70,7 @@ const maxUses = 100
 
 // usesByKeyAndModel returns what was charged for each key and model, at most maxUses lines.
 func usesByKeyAndModel(p *frame.Page, q imagegen.UsageQuery) ([]use, error) {
-	rows, err := p.Ledger.Usage(p.Context(), p.Person.ID, q)
+	rows, err := p.Ledger.Usage(p.Context(), p.Person.Payer(), q)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
