@@ -52,6 +52,9 @@ func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (im
 // memberSlash stands between the name of a sponsor and that of its member, and in no other name.
 const memberSlash = "/"
 
+// MemberName is the name of a sponsor's member.
+func MemberName(sponsor imagegen.User, name string) string { return sponsor.Name + memberSlash + name }
+
 // CreateMember adds the user, named SPONSOR/NAME, who is a person of that name for a sponsor, see [Person.Member]: the
 // sponsor pays within limits. ErrNotFound: there is no such sponsor. ErrInvalidRequest: the name cannot be one, or is
 // taken; the error is then also an ErrExists; or SetSponsor would refuse.

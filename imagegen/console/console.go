@@ -24,6 +24,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/seal"
 	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
 	"github.com/imagegend/imagegend/imagegen/console/internal/system"
+	"github.com/imagegend/imagegend/imagegen/console/internal/team"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -132,7 +133,7 @@ func New(cfg Config) (*Console, error) {
 		Brand: brand.Brand(cfg.Brand), System: cfg.Operations != nil, OpenAI: cfg.OpenAI,
 		Now: cfg.Now, Age: cfg.age, Log: cfg.Log,
 	}, sealer, c.routes(), c.signIn.Templates(), operator.Templates, invite.Templates, system.Templates,
-		gallery.Templates, playground.Templates, credits.Templates, keys.Templates)
+		gallery.Templates, playground.Templates, credits.Templates, keys.Templates, team.Templates)
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
 	"github.com/imagegend/imagegend/imagegen/console/internal/operator"
 	"github.com/imagegend/imagegend/imagegen/console/internal/playground"
+	"github.com/imagegend/imagegend/imagegen/console/internal/team"
 )
 
 // routes lists all routes except the static files. Each POST passes http.CrossOriginProtection first. Actions wrapped
@@ -15,6 +16,7 @@ import (
 func (c *Console) routes() []frame.Route {
 	signIn, system, confirmed := c.signIn, c.system, c.signIn.Confirmed
 	withForm, withUser, withUserForm, withKey := frame.WithForm, frame.WithUser, frame.WithUserAndForm, keys.WithKey
+	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, team.WithMemberAndForm
 	return []frame.Route{
 		route("GET {$}", frame.SignedIn, "", home),
 		route("GET /", frame.Anyone, "", frame.NotFound),
@@ -101,6 +103,18 @@ func (c *Console) routes() []frame.Route {
 		route("POST keys/{key}/limits", frame.SignedIn, "keys", confirmed(withKey(keys.SetLimits))),
 		route("GET keys/{key}/revoke", frame.SignedIn, "keys", withKey(keys.ConfirmRevoke)),
 		route("POST keys/{key}/revoke", frame.SignedIn, "keys", confirmed(withKey(keys.Revoke))),
+
+		// A sponsor's own members. Members themselves have no such pages, and nobody has those of others.
+		route("GET team", frame.SignedIn, "team", sponsors(team.Team)),
+		route("POST team", frame.SignedIn, "team", sponsors(confirmed(withForm(team.CreateMember)))),
+		route("GET team/new", frame.SignedIn, "team", sponsors(team.NewMember)),
+		route("GET team/{user}", frame.SignedIn, "team", withMember(team.Member)),
+		route("POST team/{user}/limits", frame.SignedIn, "team", confirmed(withMemberForm(team.SetLimits))),
+		route("POST team/{user}/invitation", frame.SignedIn, "team", confirmed(withMemberForm(team.Invite))),
+		route("POST team/{user}/suspend", frame.SignedIn, "team", confirmed(withMember(team.Suspend))),
+		route("POST team/{user}/resume", frame.SignedIn, "team", confirmed(withMember(team.Resume))),
+		route("GET team/{user}/remove", frame.SignedIn, "team", withMember(team.ConfirmRemove)),
+		route("POST team/{user}/remove", frame.SignedIn, "team", confirmed(withMember(team.Remove))),
 
 		route("GET account", frame.SignedIn, "account", signIn.Account),
 		route("POST account/passkeys/new", frame.SignedIn, "account", confirmed(signIn.NewPasskey)),

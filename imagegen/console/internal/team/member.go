@@ -1,0 +1,125 @@
+package team
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/console/internal/form"
+	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
+	"github.com/imagegend/imagegend/imagegen/console/internal/invite"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limits"
+)
+
+// memberView is the data of member.html.
+type memberView struct {
+	line
+	Left      imagegen.Balance
+	Count     int            // of days that are summed up
+	Periods   []frame.Filter // links to other numbers of days
+	Uses      []imagegen.Usage
+	Invitable bool
+	Days      []form.Option
+	Invite    *form.Form
+	Form      *form.Form // the limits
+}
+
+// Member shows what a member used, its limits, and what its sponsor can do.
+func Member(p *frame.Page, m imagegen.User) error {
+	return showMember(p, http.StatusOK, m, memberView{})
+}
+
+// showMember renders a member's page, with the form that has faults, if any.
+func showMember(p *frame.Page, status int, m imagegen.User, v memberView) (err error) {
+	v.User, v.Count, v.Periods, v.Days = m, p.Days(), p.Periods(), invite.Days
+	if v.Used, err = p.Ledger.MemberUse(p.Context(), p.Person.ID, m.ID); err != nil {
+		return err
+	}
+	if v.Left, err = p.Engine.As(m.ID).Balance(p.Context()); err != nil {
+		return err
+	}
+	if v.Uses, err = uses(p, m.ID, v.Count); err != nil {
+		return err
+	}
+	if v.Invitable, err = invitable(p, m); err != nil {
+		return err
+	}
+	if v.Form == nil {
+		v.Form = limits.Filled(m.Limits)
+	}
+	if v.Invite == nil {
+		v.Invite = form.Filled("days", invite.DefaultDays)
+	}
+	return p.RenderStatus(status, "member", v)
+}
+
+// uses is what was charged for a member on the latest days, by model.
+func uses(p *frame.Page, m imagegen.UserID, days int) ([]imagegen.Usage, error) {
+	to, err := p.Ledger.Today(p.Context(), p.Person.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.Ledger.Usage(p.Context(), p.Person.ID, imagegen.UsageQuery{From: to.AddDate(0, 0, 1-days), To: to,
+		Member: m, By: []imagegen.UsageGroup{imagegen.UsageByModel}})
+}
+
+// invitable reports whether the sponsor can make a link for a member. With the link one chooses a password and sees the
+// member's images, so it is not for somebody who was a user before, nor for one who has signed in already.
+func invitable(p *frame.Page, m imagegen.User) (bool, error) {
+	if !strings.HasPrefix(m.Name, account.MemberName(p.Person.User, "")) || !m.DisabledAt.IsZero() {
+		return false, nil
+	}
+	_, err := p.Logins.Login(p.Context(), m.ID)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// SetLimits replaces the limits of a member with those of the form. They count at once, and so does what the member has
+// used so far.
+func SetLimits(p *frame.Page, m imagegen.User, f *form.Form) error {
+	l := limits.Read(f, m.Limits)
+	if f.Valid() {
+		if err := f.AddError("", p.Engine.SetSponsor(p.Context(), m.ID, p.Person.ID, l)); err != nil {
+			return err
+		}
+	}
+	if !f.Valid() {
+		return showMember(p, http.StatusUnprocessableEntity, m, memberView{Form: f})
+	}
+	now := limits.Text(l)
+	if now == "" {
+		return p.RedirectWith(m.Name+" has no limits.", "team", string(m.ID))
+	}
+	return p.RedirectWith(m.Name+" is limited to "+now+".", "team", string(m.ID))
+}
+
+// Suspend refuses new charges for a member until it is resumed. It can still sign in and read.
+func Suspend(p *frame.Page, m imagegen.User) error {
+	if err := p.Engine.Accounts().SuspendUser(p.Context(), m.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(m.Name+" is suspended.", "team", string(m.ID))
+}
+
+// Resume ends a suspension.
+func Resume(p *frame.Page, m imagegen.User) error {
+	if err := p.Engine.Accounts().ResumeUser(p.Context(), m.ID); err != nil {
+		return err
+	}
+	return p.RedirectWith(m.Name+" is not suspended any more.", "team", string(m.ID))
+}
+
+// ConfirmRemove asks first, and says what remains: a sponsor cannot take somebody back who is a user of their own.
+func ConfirmRemove(p *frame.Page, m imagegen.User) error { return p.Render("member-remove", m) }
+
+// Remove ends the sponsorship. What is under way is still charged to the sponsor.
+func Remove(p *frame.Page, m imagegen.User) error {
+	if err := p.Engine.SetSponsor(p.Context(), m.ID, "", imagegen.KeyLimits{}); err != nil {
+		return err
+	}
+	return p.RedirectWith(m.Name+" is not in your team any more.", "team")
+}
