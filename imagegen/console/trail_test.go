@@ -55,8 +55,8 @@ type action struct {
 
 // seen are the routes of operators that change nothing and show nothing of another user.
 var seen = []string{"GET users", "GET users/new", "GET users/{user}", "GET users/{user}/disable",
-	"GET users/{user}/keys/{key}/revoke", "GET users/{user}/keys/{key}/limits", "GET overview", "GET system",
-	"GET system/audit", "GET system/clock", "GET trail"}
+	"GET users/{user}/keys/{key}/revoke", "GET users/{user}/keys/{key}/limits", "GET teams", "GET overview",
+	"GET system", "GET system/audit", "GET system/clock", "GET trail"}
 
 // actions run in order; olivia does all of them.
 func actions(s *site, v *visitor) []action {
@@ -79,6 +79,8 @@ func actions(s *site, v *visitor) []action {
 		{"POST users/{user}/type", []account.Act{account.ActUserSet}, post(at+"/type", "type", "PRO")},
 		{"POST users/{user}/invitation", []account.Act{account.ActUserInvite}, post(at+"/invitation", "role",
 			"operator", "days", "3")},
+		{"POST users/{user}/sponsor", []account.Act{account.ActUserSponsor}, post(at+"/sponsor", "sponsor", "bob")},
+		{"POST users/{user}/sponsor/end", []account.Act{account.ActUserSponsor}, post(at + "/sponsor/end")},
 		{"POST users/{user}/grants", []account.Act{account.ActCreditGrant}, post(at+"/grants", "credits", "5", "once",
 			"x")},
 		{"POST users/{user}/revocations", []account.Act{account.ActCreditRevoke},

@@ -24,11 +24,14 @@ type userView struct {
 	Pager    frame.Pager // of the keys
 	Roles    []form.Option
 	Days     []form.Option
+
+	SponsorName   string // who pays for the user; "": the user does
+	PaysForOthers bool
 	userForms
 }
 
 // userForms are the forms on a user's page. One that was sent and has faults is shown again; nil: show it as new.
-type userForms struct{ Grant, Revoke, Type, Invite *form.Form }
+type userForms struct{ Grant, Revoke, Type, Invite, Sponsor *form.Form }
 
 // User shows a user's page.
 func User(p *frame.Page, u imagegen.User) error {
@@ -60,6 +63,9 @@ func showUser(p *frame.Page, status int, u imagegen.User, forms userForms) error
 	if p.Request.Method == http.MethodPost { // the address of a form does not lead to other pages of the list
 		v.Pager = frame.Pager{}
 	}
+	if err := v.readSponsor(p); err != nil {
+		return err
+	}
 	v.fillForms()
 	return p.RenderStatus(status, "user", v)
 }
@@ -74,6 +80,9 @@ func (v *userView) fillForms() {
 	}
 	if v.Type == nil {
 		v.Type = form.Filled("type", v.User.AccountType)
+	}
+	if v.Sponsor == nil {
+		v.Sponsor = v.sponsorForm()
 	}
 	if v.Invite == nil {
 		v.Invite = form.Filled("role", string(v.Login.Role), "days", invite.DefaultDays)

@@ -12,9 +12,10 @@ const usersPerPage = 50
 
 // usersView is the data of users.html.
 type usersView struct {
-	Form  *form.Form // the search
-	Lines []userLine
-	Pager frame.Pager
+	Form    *form.Form    // the search
+	Sponsor imagegen.User // whose members are listed; without ID: all users are
+	Lines   []userLine
+	Pager   frame.Pager
 }
 
 // userLine is a user in the list.
@@ -24,11 +25,18 @@ type userLine struct {
 	Credits imagegen.Credits
 }
 
-// Users lists the users by name, or those whose name contains what is searched for.
+// Users lists the users by name, or the members of a sponsor, or those whose name contains what is searched for.
 func Users(p *frame.Page) error {
 	q := p.Query()
 	v := usersView{Form: form.Filled("q", q.Get("q"))}
-	query := imagegen.UserQuery{Limit: usersPerPage, After: q.Get("after"), Contains: v.Form.Value("q")}
+	query := imagegen.UserQuery{Limit: usersPerPage, After: q.Get("after"), Contains: v.Form.Value("q"),
+		Sponsor: imagegen.UserID(q.Get("sponsor"))}
+	if query.Sponsor != "" {
+		var err error
+		if v.Sponsor, err = p.Engine.Accounts().User(p.Context(), query.Sponsor); err != nil {
+			return err
+		}
+	}
 	found, err := p.FindUsers(query)
 	if err != nil {
 		return err

@@ -1,0 +1,47 @@
+package console_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/imagegend/imagegend/imagegen"
+)
+
+// An operator sets who pays for a user, and sees the teams.
+func TestSponsorOfAUser(t *testing.T) {
+	s := open(t)
+	v, school, zoe := s.operator(), s.signedIn("school"), s.signedIn("zoe")
+	school.grant(20)
+	s.is.True(v.get("teams").has("No teams yet"))
+	page := "users/" + string(zoe.user.ID)
+	s.is.True(v.get(page).has("Who pays", "Grant credits", "Set the sponsor"))
+	a := v.follow(v.post(page+"/sponsor", "sponsor", "school", "limit_daily", "5"))
+	s.is.True(a.has("school pays for zoe, within 5 credits a day.", `>school</a></dd>`, `value="5"`,
+		"End the sponsorship"))
+	s.is.True(!a.has("<h2>Grant credits</h2>"))
+	_, err := zoe.generate("a fox")
+	s.is.NoErr(err)
+	s.is.Equal(v.get("teams").table("Sponsors by name</caption>"), []string{"school | 1 member of school | 2 | 18"})
+	members := "users?sponsor=" + string(school.user.ID)
+	s.is.True(v.get("users/" + string(school.user.ID)).has(`href="/console/` + members + `"`))
+	a = v.get(members)
+	s.is.True(a.has("Members of school", ">zoe</a>", "sponsored") && !a.has(">olivia</a>"))
+	s.is.True(v.get(members+"&q=x").has("No user has “x”", `name="sponsor" value="`+string(school.user.ID)))
+	s.is.Equal(v.get("users?sponsor=usr_nobody").StatusCode, http.StatusNotFound)
+	s.is.True(v.get("users?sponsor=" + string(zoe.user.ID)).has("zoe pays for nobody else."))
+
+	for want, form := range map[string][]string{
+		"There is no user of this name.":  {"sponsor", "nobody"},
+		"cannot pay for itself":           {"sponsor", "zoe"},
+		"Enter a whole number of credits": {"sponsor", "school", "limit_daily", "0"},
+	} {
+		a := v.post(page+"/sponsor", form...)
+		s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+		s.is.True(a.has(want))
+	}
+	a = v.post("users/"+string(school.user.ID)+"/sponsor", "sponsor", "olivia")
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity) // it has credits
+	s.is.True(v.follow(v.post(page+"/sponsor/end")).has("zoe pays for themselves.", "Grant credits"))
+	s.is.Equal(zoe.sponsor(), imagegen.UserID(""))
+	s.is.Equal(school.post(page+"/sponsor", "sponsor", "school").StatusCode, http.StatusNotFound)
+}
