@@ -165,7 +165,7 @@ func TestTeamInTheTrail(t *testing.T) {
 		acts []account.Act
 	}{
 		{"team", []string{"name", "bob", "days", "3"},
-			[]account.Act{account.ActUserCreate, account.ActUserSponsor, account.ActUserInvite}},
+			[]account.Act{account.ActUserCreate, account.ActUserInvite}},
 		{"team/" + string(ann.ID) + "/invitation", []string{"days", "1"}, []account.Act{account.ActUserInvite}},
 		{at + "/limits", []string{"limit_daily", "3"}, []account.Act{account.ActUserSponsor}},
 		{at + "/suspend", nil, []account.Act{account.ActUserSuspend}},
@@ -205,7 +205,7 @@ func TestInviteMemberRefusals(t *testing.T) {
 	for want, form := range map[string][]string{
 		"Give the member a name.":                  {"name", " ", "days", "3"},
 		"There is a user of this name already.":    {"name", "zoe", "days", "3"},
-		"The name of a member is 1 to 255 bytes":   {"name", "a\x07", "days", "3"},
+		"A person is named by 1 to 128 bytes":      {"name", "a\x07", "days", "3"},
 		"The name of a member has no &#34;/&#34;;": {"name", "../club/zoe", "days", "3"},
 		"Choose how long the link works.":          {"name", "bob", "days", "31"},
 		"Enter a whole number of credits":          {"name", "bob", "days", "3", "limit_daily", "-1"},

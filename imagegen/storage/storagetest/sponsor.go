@@ -154,6 +154,11 @@ func testCreateForMember(j *joint) {
 	rows, err = j.books.Usage(ctx, alice, q)
 	j.is.NoErr(err)
 	j.is.Equal(diff([]imagegen.Usage{bobs}, rows), "")
+	all := imagegen.UsageSums{} // of all users, where each charge counts once
+	j.is.NoErr(j.books.EachUsage(ctx, today, today, func(_ imagegen.UserID, u imagegen.Usage) {
+		all = all.Plus(u.UsageSums)
+	}))
+	j.is.Equal(diff(own.UsageSums.Plus(bobs.UsageSums), all), "")
 	entries, err := j.books.History(ctx, alice, 0, 2)
 	j.is.NoErr(err)
 	for _, e := range entries {
