@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -107,18 +108,20 @@ func (a *app) userSponsorCommand() *cobra.Command {
 
 // userMembersCommand shows limits and what counts against them in the form that --limit takes.
 func (a *app) userMembersCommand() *cobra.Command {
-	var sponsor string
 	c := &cobra.Command{
 		Use:     "members SPONSOR",
 		Short:   "list the users for whom a user pays, with their limits and what they used",
 		Example: "  imagegend user members school",
 		Args:    exactly("SPONSOR"),
 	}
-	listing(a, c, calling(admin.ListMembers, &sponsor), []string{"NAME", "CALLED", "ID", "LIMITS", "USED", "SUSPENDED",
-		"DISABLED"}, func(m admin.Member) []any {
-		return []any{m.Name, orDash(m.Display), m.ID, (*limitsValue)(&m.Limits), (*limitsValue)(&m.Used),
-			when(m.SuspendedAt), when(m.DisabledAt)}
-	})
+	members := func(ctx context.Context, s admin.Caller) ([]admin.Member, error) {
+		return admin.ListMembers.Do(ctx, s, c.Flags().Arg(0))
+	}
+	listing(a, c, members, []string{"NAME", "CALLED", "ID", "LIMITS", "USED", "SUSPENDED", "DISABLED"},
+		func(m admin.Member) []any {
+			return []any{m.Name, orDash(m.Display), m.ID, (*limitsValue)(&m.Limits), (*limitsValue)(&m.Used),
+				when(m.SuspendedAt), when(m.DisabledAt)}
+		})
 	return c
 }
 
