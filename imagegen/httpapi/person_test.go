@@ -103,3 +103,22 @@ func TestPersonHeaders(t *testing.T) {
 	g = s.accepted(s.post(fox(`,"user":"zoe"`), "X-Pupil", "zoe"), http.StatusOK)
 	s.is.Equal(s.do("GET", "/api/v1/generations/"+string(g.ID), "").StatusCode, http.StatusOK)
 }
+
+// Whatever a person who is disabled asks for is refused, and so is whatever names two people.
+func TestDisabledPerson(t *testing.T) {
+	s := class(t, httpapi.Options{}, imagegen.KeyLimits{})
+	zoe := []string{"X-OpenWebUI-User-Id", "zoe"}
+	path := "/api/v1/generations/" + string(s.accepted(s.post(fox(""), zoe...), http.StatusOK).ID)
+	u, err := s.Accounts().UserByName(t.Context(), "school/zoe")
+	s.is.NoErr(err)
+	s.is.NoErr(s.Accounts().DisableUser(t.Context(), u.ID))
+	for _, a := range []answer{s.post(fox(""), zoe...), s.quote(fox(""), zoe...), s.do("GET", path, "", zoe...),
+		s.do("GET", "/api/v1/generations", "", zoe...), s.do("POST", path+"/cancel", "", zoe...),
+		s.do("GET", wire.UsagePath, "", zoe...), s.do("GET", "/api/v1/credits", "", zoe...)} {
+		message := s.refused(a, http.StatusForbidden, imagegen.CodeChargeRefused)
+		s.is.True(strings.Contains(message, `"zoe" is disabled`))
+	}
+	twice := s.request("GET", "/api/v1/credits", nil, zoe...)
+	twice.Header.Add("X-OpenWebUI-User-Id", "ann")
+	s.refused(s.send(twice), http.StatusBadRequest, imagegen.CodeInvalidRequest)
+}
