@@ -1,0 +1,208 @@
+package conformance_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/matryer/is"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+)
+
+// memberChecks are of section 11: people behind a key.
+var memberChecks = []check{
+	{
+		name: "people behind a key",
+		lines: []string{
+			"contract: | payer |",
+			"contract: | what a member is |",
+			"contract: | limits of a member |",
+			"contract: | a key for others |",
+			"contract: | made when |",
+			"contract: | who may claim |",
+		},
+		daemon: checkPeople,
+		elsewhere: []string{"imagegen/engine.TestOnBehalf", "imagegen/engine.TestNobodyNamed",
+			"imagegen/engine.TestForgedPeople", "imagegen/engine.TestNewPeopleAtOnce",
+			"imagegen/httpapi.TestPeopleBehindOneKey", "imagegen/httpapi.TestPersonHeaders",
+			"imagegen/httpapi.TestUsageByMember"},
+	},
+	{
+		name:      "a sponsor",
+		lines:     []string{"contract: | payer |", "contract: | commands for members |"},
+		daemon:    checkSponsor,
+		elsewhere: []string{"cmd/imagegend/internal/adminserver.TestMembers"},
+	},
+	{
+		name:      "members refused alone",
+		lines:     []string{"contract: | refused alone |"},
+		daemon:    checkRefusedAlone,
+		elsewhere: []string{"imagegen/engine.TestPersonRefusedAlone"},
+	},
+	{
+		name:      "shares of payers",
+		lines:     []string{"contract: | shares |"},
+		elsewhere: []string{"imagegen/storage.TestStore"},
+	},
+	{
+		name:      "a model for some",
+		lines:     []string{"contract: | models for some |"},
+		daemon:    checkModelForSome,
+		elsewhere: []string{"imagegen/engine.TestModelForSome"},
+	},
+}
+
+// person is the header that names one.
+func person(id string) []string { return []string{"X-OpenWebUI-User-Id", id} }
+
+// school is a customer with 20 credits whose key is on behalf of three people, with two credits each.
+func school(t *testing.T, d *daemontest.Daemon) *customer {
+	t.Helper()
+	command(t, d, "user", "create", "school", "--credits", "20").succeeds(t)
+	raw := command(t, d, "key", "create", "--user", "school", "--on-behalf", "--limit", "total=2", "--members", "3").
+		succeeds(t).stdout
+	return &customer{service: serviceOf(d), user: "school", key: strings.TrimSpace(raw)}
+}
+
+func checkPeople(t *testing.T) {
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{})
+	s := school(t, d)
+	zoe, ann := person("zoe"), person("ann")
+
+	// What a client asks for to set itself up is the owner's, and needs nobody.
+	s.get(t, "/api/v1/models").is(t, http.StatusOK)
+	s.get(t, "/v1/models").is(t, http.StatusOK)
+	same(t, s.credits(t), 20)
+	quote := request{method: http.MethodPost, address: "/api/v1/images/quote", key: s.key, body: encode(t, fox(nil)),
+		header: []string{"Content-Type", "application/json"}}
+	same(t, s.call(t, quote).is(t, http.StatusOK).object(t)["balance"].(object)["credits"], 20)
+	// What makes or reads generations needs a person.
+	for _, a := range []answer{s.post(t, fox(nil)), s.get(t, "/api/v1/generations"),
+		s.get(t, "/api/v1/generations/gen_01KAJ1V5W8Z0M5QY7GJ7T9C2RE")} {
+		a.refused(t, http.StatusBadRequest, "invalid_request", "X-OpenWebUI-User-Id")
+	}
+	// Who only reads, or is refused, is not written down.
+	s.get(t, "/api/v1/generations", person("reader")...).is(t, http.StatusOK)
+	s.post(t, fox(object{"model": "unknown"}), person("reader")...).refused(t, http.StatusBadRequest,
+		"invalid_request", "unknown")
+	is.Equal(len(listOf(t, command(t, d, "user", "members", "school", "--json").succeeds(t).stdout)), 0)
+
+	of := map[string]any{"zoe": s.generated(t, nil, zoe...)["id"], "ann": s.generated(t, nil, ann...)["id"]}
+	for name, id := range of {
+		listed := s.get(t, "/api/v1/generations", person(name)...).is(t, http.StatusOK).object(t)["data"].([]any)
+		is.Equal(len(listed), 1)
+		same(t, listed[0].(object)["id"], id)
+		for reader := range of {
+			a := s.get(t, "/api/v1/generations/"+id.(string), person(reader)...)
+			if reader == name {
+				a.is(t, http.StatusOK)
+			} else {
+				a.refused(t, http.StatusNotFound, "notFound", "")
+			}
+		}
+	}
+	same(t, s.get(t, "/api/v1/credits", zoe...).object(t)["balance"].(object)["credits"], 1)
+
+	s.post(t, fox(nil), "X-OpenWebUI-User-Id", "zoe", "X-OpenWebUI-User-Id", "ann").refused(t, http.StatusBadRequest,
+		"invalid_request", "once")
+	s.post(t, fox(object{"user": "ann"}), zoe...).refused(t, http.StatusBadRequest, "invalid_request", "user")
+	s.post(t, fox(object{"user": strings.Repeat("x", 129)})).refused(t, http.StatusBadRequest, "invalid_request",
+		"128 bytes")
+
+	// The field names the person where no header does.
+	shape := request{method: http.MethodPost, address: "/v1/images/generations", key: s.key,
+		body:   encode(t, object{"prompt": "a fox", "size": "64x48", "user": "zoe"}),
+		header: []string{"Content-Type", "application/json"}}
+	s.call(t, shape).is(t, http.StatusOK)
+	s.post(t, fox(nil), zoe...).refused(t, http.StatusPaymentRequired, "insufficientCredits",
+		"your account is limited to 2 credits in all")
+	s.generated(t, object{"user": "eve"})
+	s.post(t, fox(nil), person("the fourth")...).refused(t, http.StatusForbidden, "chargeRefused", "3 members")
+
+	// The sums of the members are what the school has paid.
+	same(t, s.credits(t), 16)
+	spent := 0
+	var names []string
+	for _, row := range listOf(t, command(t, d, "usage", "--user", "school", "--by", "member", "--json").
+		succeeds(t).stdout) {
+		names = append(names, row["member"].(string))
+		spent += row["credits_spent"].(int)
+	}
+	slices.Sort(names)
+	is.Equal(names, []string{"school/ann", "school/eve", "school/zoe"})
+	is.Equal(spent, 4)
+	of1 := listOf(t, command(t, d, "usage", "--user", "school", "--member", "school/zoe", "--by", "none", "--json").
+		succeeds(t).stdout)
+	same(t, of1[0]["credits_spent"], 2)
+	command(t, d, "audit").succeeds(t)
+}
+
+func checkSponsor(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	s := school(t, d)
+	zoe := s.account(t, 0)
+	zoe.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "")
+	command(t, d, "user", "sponsor", zoe.user, "--by", "school", "--limit", "total=1").succeeds(t)
+	before := zoe.generated(t, nil)
+	same(t, s.credits(t), 19)
+	same(t, zoe.get(t, "/api/v1/credits").object(t)["balance"].(object)["next_expiration"], nil)
+	zoe.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "limited to 1")
+	command(t, d, "credit", "grant", "--user", zoe.user, "5").fails(t, 1, "member")
+	listed := listOf(t, command(t, d, "user", "members", "school", "--json").succeeds(t).stdout)
+	same(t, listed[0]["name"], zoe.user)
+
+	command(t, d, "user", "sponsor", zoe.user, "--none").succeeds(t)
+	zoe.generation(t, before["id"]) // it stays the member's
+	zoe.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "")
+	command(t, d, "credit", "grant", "--user", zoe.user, "5").succeeds(t)
+	command(t, d, "user", "sponsor", zoe.user, "--by", "school").fails(t, 1, "has credits")
+	command(t, d, "user", "sponsor", zoe.user).fails(t, 2, "none")
+	same(t, s.credits(t), 19)
+}
+
+func checkRefusedAlone(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	s := school(t, d)
+	for _, name := range []string{"zoe", "ann", "eve"} {
+		s.generated(t, nil, person(name)...)
+	}
+	command(t, d, "user", "suspend", "school/zoe").succeeds(t)
+	command(t, d, "user", "disable", "school/ann").succeeds(t)
+	s.post(t, fox(nil), person("zoe")...).refused(t, http.StatusForbidden, "chargeRefused", "suspended")
+	s.get(t, "/api/v1/generations", person("zoe")...).is(t, http.StatusOK)
+	s.post(t, fox(nil), person("ann")...).refused(t, http.StatusForbidden, "chargeRefused", `"ann" is disabled`)
+	s.get(t, "/api/v1/generations", person("ann")...).refused(t, http.StatusForbidden, "chargeRefused", "disabled")
+	s.generated(t, nil, person("eve")...)
+	command(t, d, "user", "sponsor", "school/eve", "--none").succeeds(t)
+	s.post(t, fox(nil), person("eve")...).refused(t, http.StatusForbidden, "chargeRefused", "not a member")
+	same(t, s.credits(t), 16)
+}
+
+const modelForSome = `
+models:
+  - {id: fake-1, provider: {type: fake}, credits: {1K: 1}}
+  - {id: school-1, provider: {type: fake}, credits: {1K: 1}, only_for: [PRO, EDU]}
+`
+
+func checkModelForSome(t *testing.T) {
+	s := startDaemon(t, settings{models: modelForSome})
+	a, edu := s.account(t, 5), s.account(t, 5)
+	s.setAccountType(t, edu.user, "EDU")
+	names := func(a *customer, address string) (names []any) {
+		for _, m := range a.get(t, address).is(t, http.StatusOK).object(t)["data"].([]any) {
+			names = append(names, m.(object)["id"])
+		}
+		return names
+	}
+	for _, address := range []string{"/api/v1/models", "/v1/models"} {
+		same(t, names(a, address), []any{"fake-1"})
+		same(t, names(edu, address), []any{"fake-1", "school-1"})
+	}
+	a.get(t, "/v1/models/school-1").is(t, http.StatusNotFound)
+	a.post(t, fox(object{"model": "school-1"})).refused(t, http.StatusBadRequest, "invalid_request",
+		`unknown model "school-1"`)
+	edu.generated(t, object{"model": "school-1"})
+}
