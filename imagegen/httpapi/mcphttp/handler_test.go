@@ -261,3 +261,40 @@ func TestOneCall(t *testing.T) {
 	a, _ := s.send("POST", fox)
 	s.is.Equal(a.StatusCode, http.StatusOK)
 }
+
+// With a key on behalf of people, a header names who asks: what they make is theirs, and the owner of the key pays.
+func TestPersonBehindAKey(t *testing.T) {
+	s := serve(t, mcphttp.Options{})
+	ctx := t.Context()
+	school, err := s.Accounts().CreateUser(ctx, "school", "")
+	s.is.NoErr(err)
+	s.Grant(t, school.ID, 20)
+	raw, _, err := s.Accounts().MintMembersKey(ctx, school.ID, "mcp", time.Time{}, 30, imagegen.KeyLimits{Credits: 1})
+	s.is.NoErr(err)
+	s.key = raw.Reveal()
+	call := func(person string) string {
+		t.Helper()
+		var header []string
+		if person != "" {
+			header = []string{"X-OpenWebUI-User-Id", person}
+		}
+		a, body := s.send("POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"generate_image",`+
+			`"arguments":{"prompt":"a fox","size":"48x32"}}}`, header...)
+		s.is.Equal(a.StatusCode, http.StatusOK)
+		return body
+	}
+	s.is.True(strings.Contains(call(""), "X-OpenWebUI-User-Id")) // nobody is named
+	s.is.True(strings.Contains(call("zoe"), "resource_link"))
+	s.is.True(strings.Contains(call("zoe"), "your account is limited to 1 credits in all"))
+	s.is.True(strings.Contains(call("ann"), "resource_link"))
+	b, err := s.As(school.ID).Balance(ctx)
+	s.is.NoErr(err)
+	s.is.Equal(b.Credits, imagegen.Credits(18))
+	for _, name := range []string{"school/zoe", "school/ann"} {
+		u, err := s.Accounts().UserByName(ctx, name)
+		s.is.NoErr(err)
+		page, err := s.As(u.ID).Generations(ctx, imagegen.Query{})
+		s.is.NoErr(err)
+		s.is.Equal(len(page.Generations), 1)
+	}
+}
