@@ -41,8 +41,8 @@ type AccountStore interface {
 	// pass Check; or the two are the same, the sponsor has a sponsor, or the user has members.
 	SetSponsor(ctx context.Context, id, sponsor UserID, limits KeyLimits) error
 	// CreateMember adds a user with a sponsor. It succeeds, and changes nothing, if there is a user with that
-	// identifier. ErrChargeRefused: the sponsor has most members already. ErrNotFound: there is no such sponsor.
-	// ErrExists: another user has the name.
+	// identifier. ErrChargeRefused: the sponsor has most members already, which leaves no row in an audit trail, since
+	// callers ask for it. ErrNotFound: there is no such sponsor. ErrExists: another user has the name.
 	CreateMember(ctx context.Context, u User, most int) error
 
 	// CreateKey adds a key. ErrExists: another key has its identifier or its hash.

@@ -94,7 +94,7 @@ func (s *store) CreateMember(ctx context.Context, u imagegen.User, most int) err
 			}
 		}
 		if err := rules.Member(lookup{s}, u, members, most); err != nil {
-			return trail.UserCreated(u), err
+			return trail.Change{}, err // callers could fill the trail with refusals
 		}
 		s.users[u.ID] = u
 		return trail.UserCreated(u), nil

@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -132,6 +133,11 @@ func testRefusedActs(r *trail) {
 		r.is.Equal(news[0].Outcome, account.TrailRefused)
 		r.is.Equal(diff(olivia, news[0].Actor), "")
 	}
+	tooMany := r.news(func() { // callers ask for members, as often as they like
+		err := r.CreateMember(r.t.Context(), imagegen.User{ID: "usr_3", Name: "alice/zoe", Sponsor: "usr_1"}, 0)
+		r.is.True(errors.Is(err, imagegen.ErrChargeRefused))
+	})
+	r.is.Equal(len(tooMany), 0)
 }
 
 // Somebody erases a generation: that is an act. Its age does: that is none.

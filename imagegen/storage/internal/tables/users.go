@@ -52,7 +52,7 @@ func (t *Tables) CreateMember(ctx context.Context, u imagegen.User, most int) er
 			}
 		}
 		if err := rules.Member(accounts{tx}, u, count, most); err != nil {
-			return trail.UserCreated(u), err
+			return trail.Change{}, err // callers could fill the trail with refusals
 		}
 		tx.OnCommit(func() { t.users.forget(u.ID) })
 		return create(tx, userNames, &u, trail.UserCreated(u))
