@@ -137,6 +137,9 @@ func checkPeople(t *testing.T) {
 	of1 := listOf(t, command(t, d, "usage", "--user", "school", "--member", "school/zoe", "--by", "none", "--json").
 		succeeds(t).stdout)
 	same(t, of1[0]["credits_spent"], 2)
+	// The trail has one row for the school, and one for each member.
+	created := command(t, d, "trail", "--act", "user.create", "--json").succeeds(t).stdout
+	is.Equal(strings.Count(created, "\n"), 4)
 	command(t, d, "audit").succeeds(t)
 }
 
