@@ -14,7 +14,7 @@ var ofAges = []mutant{
 		catcher: by(disk, "TestAnswersOfAProcessThatWasKilled")},
 	{name: "key-by-arrival", breaks: "a key that expires while its call waits is not charged",
 		file: "imagegen/storage/internal/rules/rules.go", in: "Asked",
-		edit:    replace(`k.CheckUsable(u, at.Now)`, `k.CheckUsable(u, r.CreatedAt)`),
+		edit:    replace(`k.CheckUsable(holder, at.Now)`, `k.CheckUsable(holder, r.CreatedAt)`),
 		catcher: by(memory, "TestJoint/CreateForKey")},
 	{name: "trail-kept-by-a-fast-clock",
 		breaks: "rows of the audit trail that a fast clock dated are removed at their age",

@@ -101,7 +101,7 @@ var ofBooks = []mutant{
 		catcher: catcher{linear, "TestMemory", 2}},
 	{name: "balance-before-settlement", breaks: "the balance in an answer is that of its own settlement",
 		file: "imagegen/storage/internal/rules/rules.go", in: "Settle",
-		edit:    move(`after := b.Balance(r.User)`, `refusal := closeCharge(b, r)`),
+		edit:    move(`after := b.Balance(r.Account())`, `refusal := closeCharge(b, r)`),
 		catcher: catcher{linear, "TestMemory", 2}},
 	{name: "balance-forgets-expiry", breaks: "credits that expired cannot be spent, also before they are written off",
 		file: "imagegen/storage/internal/ledger/account.go", in: "openAccount.due",

@@ -36,7 +36,7 @@ type Key struct {
 	Limits     KeyLimits      `json:"limits"`
 	// Members is how many people can become members of the user by the key, each with the limits; 0: it is not on
 	// behalf of people, and the limits are its own.
-	Members int `json:"members"`
+	Members int `json:"members,omitempty"`
 }
 
 // KeyLimits bound what an API key can be used for; 0 means no limit. Its fields are those of [imagegen.KeyLimits] in
@@ -61,7 +61,7 @@ type NewKey struct {
 	Expires Time      `json:"expires_at"`
 	Limits  KeyLimits `json:"limits"`
 	// Members makes a key on behalf of so many people, as in [Key]. 0: a key for the user.
-	Members int `json:"members"`
+	Members int `json:"members,omitempty"`
 }
 
 // RawKey is an API key at its creation, the only time that its secret is known.
