@@ -14,6 +14,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // fault is the fault shown at a field; "" if there is none.
@@ -25,7 +26,14 @@ func (a answer) fault(name string) string {
 	return html.UnescapeString(m[1])
 }
 
-// entered is what the playground's form holds, by field.
+// shown is the price that the page sends back as the one that it has shown.
+func (a answer) shown() string {
+	_, after, _ := strings.Cut(a.body, `name="max_credits" value="`)
+	price, _, _ := strings.Cut(after, `"`)
+	return price
+}
+
+// entered is what the playground's form holds, by field, but for the price that was shown.
 func (a answer) entered() map[string]string {
 	values := map[string]string{}
 	_, after, _ := strings.Cut(a.body, `<form id="play"`)
@@ -45,6 +53,7 @@ func (a answer) entered() map[string]string {
 			values[m[1]] = chosen[1]
 		}
 	}
+	delete(values, "max_credits")
 	return values
 }
 
@@ -411,4 +420,40 @@ func TestFewShapesFirst(t *testing.T) {
 		a := v.post("playground", "show", "cost", "ratio", shape, "width", "64", "height", "64")
 		s.is.Equal(a.has(`<details class="further" open>`), open)
 	}
+}
+
+// Nothing is charged that the page has not shown: files that cost more, another choice or a form with a fault bring the
+// page again, with the price.
+func TestPriceIsShownFirst(t *testing.T) {
+	s := open(t)
+	v := s.paying("alice")
+	m := imagegentest.Priced()
+	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
+	form := func(a answer, pairs ...string) []string {
+		return append(pairs, small("token", a.entered()["token"], "max_credits", a.shown())...)
+	}
+	made := func(a answer) bool { return a.StatusCode == http.StatusSeeOther }
+	page := v.get("playground")
+	s.is.Equal(page.shown(), "2")
+	s.is.True(made(v.post("playground", form(page)...)))
+
+	files := []file{{"a.png", picture(20, 20)}}
+	dearer := v.postFiles("playground", files, form(v.get("playground"))...) // each reference adds 1
+	s.is.Equal(dearer.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(dearer.has("which is more than the page has shown."))
+	s.is.True(strings.Contains(dearer.cost(), "3 credits"))
+	s.is.True(made(v.postFiles("playground", files, form(dearer)...)))
+
+	s.is.True(strings.Contains(v.postFiles("playground", files, small("show", "cost")...).cost(), "3 credits"))
+
+	more := v.post("playground", form(v.get("playground"), "n", "2")...)
+	s.is.Equal(more.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(made(v.post("playground", form(more, "n", "2")...)))
+
+	faulty := v.post("playground", "ratio", "own", "show", "cost") // which shows no price
+	s.is.Equal(faulty.shown(), "0")
+	s.is.Equal(v.post("playground", form(faulty)...).StatusCode, http.StatusUnprocessableEntity)
+	balance, err := s.As(v.user.ID).Balance(t.Context())
+	s.is.NoErr(err)
+	s.is.Equal(balance.Credits, imagegen.Credits(1000-2-3-4))
 }

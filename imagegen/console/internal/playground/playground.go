@@ -33,6 +33,7 @@ type playgroundView struct {
 	Fresh   bool // the address names no settings, so a script may restore what was typed before
 	Gone    int  // how many images of the generation whose settings these are cannot be used again
 	Lost    bool // files were sent with the form; browsers do not fill them in again
+	Dearer  bool // it was not made, since it costs more than the page has shown
 }
 
 // Limit is the length of the longest prompt, in characters, formatted.
@@ -195,7 +196,19 @@ func Create(p *frame.Page) error {
 		return showFormRequest(p, http.StatusUnprocessableEntity, q, v)
 	}
 	q.request.IdempotencyKey = u.Value("token")
+	// What the page has shown is the most that it costs: without scripts, the form may have changed since.
+	if shown := u.Value("max_credits"); shown != "" {
+		most, _ := strconv.ParseInt(shown, 10, 64)
+		if q.request.MaxCredits = imagegen.Credits(most); most <= 0 {
+			v.Dearer = true
+			return showFormRequest(p, http.StatusUnprocessableEntity, q, v)
+		}
+	}
 	result, err := p.Service().Generate(p.Context(), q.request)
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Field == "max_credits" {
+		v.Dearer = true
+		return showFormRequest(p, http.StatusUnprocessableEntity, q, v)
+	}
 	if err != nil {
 		status, err := addRefusal(p, q, err)
 		if err != nil {
@@ -211,14 +224,15 @@ func Create(p *frame.Page) error {
 }
 
 // showAgain shows the form again without making anything: with its price, with the choices of another model, or with
-// its images rearranged.
+// its images rearranged. The price is that with the files, although these have to be chosen again.
 func showAgain(p *frame.Page, u *upload, v playgroundView) error {
 	read := newFormRequest
 	if u.Value("show") == "model" {
 		read = adaptedFormRequest
 	}
+	files := len(u.chosen) - len(ownImages(u.Form))
 	rearrangeImages(u.Form)
-	q, err := read(p, u.Form, counted{references: len(ownImages(u.Form))})
+	q, err := read(p, u.Form, counted{files + len(ownImages(u.Form)), u.mask != nil})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package playground
 
 import (
 	"cmp"
+	"strconv"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
@@ -20,6 +21,7 @@ type previewView struct {
 	Size       imagegen.Size
 	Balance    imagegen.Credits
 	Person     frame.Person
+	Shown      string // what the page last showed as the price; "0": it has shown none
 	Samples    []samples.Sample
 }
 
@@ -68,8 +70,12 @@ func newPreview(p *frame.Page, q *formRequest, b imagegen.Balance, names []strin
 	if len(q.model.Prices) == 0 && effort == q.request.Quality {
 		effort = ""
 	}
-	return previewView{Effort: effort, Known: q.priced, Problem: firstFault(q.form), Quote: q.quote, N: q.request.N,
-		References: len(q.request.References), Size: q.request.Size, Balance: b.Credits, Person: p.Person,
+	problem, shown := firstFault(q.form), cmp.Or(q.form.Value("max_credits"), "0")
+	if q.priced && problem == "" {
+		shown = strconv.FormatInt(int64(q.quote.Credits), 10)
+	}
+	return previewView{Effort: effort, Known: q.priced, Problem: problem, Quote: q.quote, N: q.request.N,
+		References: len(q.request.References), Size: q.request.Size, Balance: b.Credits, Person: p.Person, Shown: shown,
 		Samples: samples.Of(p.Origin(), q.request, names, mask, p.OpenAI)}
 }
 

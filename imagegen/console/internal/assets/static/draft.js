@@ -19,7 +19,7 @@ const former = (() => {
 })();
 
 function saveDraft(form) {
-  const typed = [...new FormData(form)].filter(([name, value]) => name !== "token" && typeof value === "string");
+  const typed = [...new FormData(form)].filter(([name, value]) => name !== "token" && name !== "max_credits" && typeof value === "string");
   try {
     for (const storage of [sessionStorage, localStorage]) storage.setItem(draftName(form), JSON.stringify(typed));
   } catch {
