@@ -25,7 +25,7 @@ func (s *Session) Await(ctx context.Context, id imagegen.GenerationID,
 }
 
 // caller is whose calls are counted with those of the session.
-func (s *Session) caller() waiting.Caller { return waiting.Caller{User: s.user, Key: s.key} }
+func (s *Session) caller() waiting.Caller { return waiting.Caller{User: s.Payer(), Key: s.key} }
 
 // mayStillWait is usable for a call that waits. Without a key it refuses a disabled user; an embedder may have users of
 // its own.

@@ -88,7 +88,7 @@ type call struct {
 func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
 	q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
-	if r.References, err = s.engine.uploads.Take(ctx, s.payer(), q.References, q.Mask); err != nil {
+	if r.References, err = s.engine.uploads.Take(ctx, s.Payer(), q.References, q.Mask); err != nil {
 		return nil, err
 	}
 	user, err := s.account(ctx)
@@ -158,9 +158,6 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 		return imagegen.Result{}, err
 	}
 	e.noteUser(ctx, c.record.Account())
-	if err := c.session.join(ctx, c.record.Charge().Credits); err != nil {
-		return c.refused(ctx, err)
-	}
 	if c.record.Async {
 		return c.queue(ctx)
 	}
@@ -282,6 +279,9 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 // accept makes the record and the charge durable. On success, and when the outcome is
 // unknown, the references belong to the record.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
+	if err := c.session.join(ctx, c.record.Charge().Credits); err != nil {
+		return imagegen.Record{}, err
+	}
 	within, charging := c.engine.beginStep(ctx, imagegen.EventCharged, c.record)
 	r, err := c.engine.charge(within, c.record)
 	charging.report(0, err)

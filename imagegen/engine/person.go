@@ -19,20 +19,29 @@ func (s *Session) onBehalfOf(ctx context.Context, p account.Person) (*Session, e
 	of := *s
 	of.user, of.member = u.ID, u
 	stored, err := s.engine.accounts.User(ctx, u.ID)
-	switch {
-	case errors.Is(err, imagegen.ErrNotFound):
+	if errors.Is(err, imagegen.ErrNotFound) {
 		return &of, nil
-	case err != nil:
+	}
+	if err == nil {
+		err = s.admits(stored)
+	}
+	if err != nil {
 		return nil, err
-	case stored.Sponsor != s.owner.ID:
-		return nil, imagegen.ChargeRefused("%q is not a member of this account any more; its owner can say why",
-			strings.TrimSpace(p.ID))
-	case !stored.DisabledAt.IsZero():
-		return nil, imagegen.ChargeRefused("%q is disabled in this account; its owner can say why",
-			strings.TrimSpace(p.ID))
 	}
 	of.member, of.joined, of.accountType = stored, true, ""
 	return &of, nil
+}
+
+// admits returns why a user cannot be the person behind the session's key; nil if it can.
+func (s *Session) admits(u imagegen.User) error {
+	_, name, _ := strings.Cut(u.Name, "/")
+	switch {
+	case u.Sponsor != s.owner.ID:
+		return imagegen.ChargeRefused("%q is not a member of this account any more; its owner can say why", name)
+	case !u.DisabledAt.IsZero():
+		return imagegen.ChargeRefused("%q is disabled in this account; its owner can say why", name)
+	}
+	return nil
 }
 
 // forPerson returns the session of the person whom a request names, where the key is on behalf of people and the
@@ -62,12 +71,24 @@ func (s *Session) named() error {
 	return err
 }
 
-// join makes the person who asks for the first time a member. It comes last before the charge: a request that is
-// refused writes nothing. ErrInsufficientCredits: the owner of the key has too few for the cost. ErrChargeRefused:
-// there are as many members as there may be.
+// join makes the person who asks for the first time a member. It comes last before the charge, and looks at what that
+// would refuse: a request that is refused writes nothing. ErrInsufficientCredits: the owner of the key has too few for
+// the cost, or the limits of a new member are below it. ErrChargeRefused: the owner is suspended, or there are as many
+// members as there may be.
 func (s *Session) join(ctx context.Context, cost imagegen.Credits) error {
 	if s.behalf.Members == 0 || s.joined {
 		return nil
+	}
+	owner, err := s.engine.accounts.User(ctx, s.owner.ID)
+	if err == nil {
+		err = s.member.CheckPays(owner)
+	}
+	if err == nil {
+		each := imagegen.User{Limits: s.behalf.Limits}
+		err = each.CheckLimits(imagegen.KeyUse{}, cost)
+	}
+	if err != nil {
+		return err
 	}
 	if s.engine.hasLess(ctx, s.owner.ID, cost) {
 		return imagegen.ErrInsufficientCredits
@@ -86,8 +107,9 @@ func (s *Session) account(ctx context.Context) (imagegen.User, error) {
 	return u, nil
 }
 
-// payer is whose share of the space for uploads the session takes: people behind one key have one share.
-func (s *Session) payer() imagegen.UserID {
+// Payer returns whose share of memory, of the space for uploads and of waits the session takes: people behind one key
+// have that of its owner.
+func (s *Session) Payer() imagegen.UserID {
 	if s.behalf.Members > 0 {
 		return s.owner.ID
 	}

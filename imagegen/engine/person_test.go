@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 // class is a school with 20 credits and a key on behalf of its pupils.
@@ -220,4 +222,79 @@ func TestNewPeopleAtOnce(t *testing.T) {
 	wg.Wait()
 	h.is.Equal(len(c.users()), 3)
 	h.audit()
+}
+
+// A request that is refused makes nobody a member: beyond the limits of a new one, without a place, or while the owner
+// of the key is suspended.
+func TestRefusedPeopleAreNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, slowly(time.Minute), func(c *engine.Config) { c.Limits.Concurrency = 1 })
+		c := h.class(10, imagegen.KeyLimits{Credits: 2})
+		ctx := t.Context()
+		_, err := c.pupil("greedy").Generate(ctx, fox(imagegen.GenerateRequest{N: 3}))
+		h.is.True(errors.Is(err, imagegen.ErrInsufficientCredits))
+		go h.engine.As(alice).Generate(ctx, fox(imagegen.GenerateRequest{})) // takes the slot
+		synctest.Wait()
+		_, err = c.pupil("late").Generate(ctx, fox(imagegen.GenerateRequest{}))
+		h.is.True(errors.Is(err, imagegen.ErrOverloaded))
+		time.Sleep(time.Minute)
+		h.is.NoErr(h.engine.Accounts().SuspendUser(ctx, c.school.ID))
+		_, err = c.pupil("zoe").Generate(ctx, fox(imagegen.GenerateRequest{}))
+		h.is.True(errors.Is(err, imagegen.ErrChargeRefused))
+		h.is.Equal(c.users(), nil)
+	})
+}
+
+// A member with as many requests at once as it may have learns that before it waits for a slot.
+func TestMemberAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, slowly(time.Minute), func(c *engine.Config) { c.Limits.Concurrency = 1 })
+		c := h.class(10, imagegen.KeyLimits{Concurrent: 1})
+		zoe := c.pupil("zoe")
+		go zoe.Generate(t.Context(), fox(imagegen.GenerateRequest{}))
+		synctest.Wait()
+		began := time.Now()
+		_, err := c.pupil("zoe").Generate(t.Context(), fox(imagegen.GenerateRequest{}))
+		h.is.True(errors.Is(err, imagegen.ErrRateLimited) && strings.Contains(err.Error(), "your account may have 1"))
+		h.is.Equal(time.Since(began), time.Duration(0))
+		time.Sleep(time.Minute)
+	})
+}
+
+// A person who leaves while work runs does not see what the former sponsor has, and gets no former answer.
+func TestMemberLeavesMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, slowly(time.Minute))
+		c := h.class(10, imagegen.KeyLimits{})
+		ctx := t.Context()
+		zoe, done := c.pupil("zoe"), make(chan imagegen.Result, 1)
+		go func() {
+			got, err := zoe.Generate(ctx, fox(imagegen.GenerateRequest{IdempotencyKey: "k"}))
+			h.is.NoErr(err)
+			done <- got
+		}()
+		synctest.Wait()
+		still := c.pupil("zoe") // a session from before
+		h.is.NoErr(h.engine.SetSponsor(ctx, zoe.User(), "", imagegen.KeyLimits{}))
+		h.is.Equal((<-done).Balance, nil)
+		for _, key := range []string{"k", "other"} { // also for what was answered before
+			_, err := still.Generate(ctx, fox(imagegen.GenerateRequest{IdempotencyKey: key}))
+			h.is.True(errors.Is(err, imagegen.ErrChargeRefused) && strings.Contains(err.Error(),
+				`"zoe" is not a member`))
+		}
+		h.audit()
+	})
+}
+
+// What a person asks for first may be with a photo that lies on its side: its copy is the owner's to pay.
+func TestNewPersonWithATurnedReference(t *testing.T) {
+	p := yieldImages(1, nil)
+	p.caps.Orientation = false
+	h := start(t, p)
+	c := h.class(10, imagegen.KeyLimits{})
+	file := imagegentest.Turned(imagegen.FormatJPEG, 6, 48, 64)
+	_, err := c.pupil("zoe").Generate(t.Context(),
+		fox(imagegen.GenerateRequest{References: []imagegen.Reference{bytesReference(file)}}))
+	h.is.NoErr(err)
+	h.is.Equal(c.users(), []string{"school/zoe"})
 }

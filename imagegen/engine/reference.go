@@ -30,7 +30,7 @@ func (e *Engine) newUploads() *uploads.Uploads {
 // does not store it. Generate then recognizes a repeated request by its idempotency key, and answers
 // any other with ErrInsufficientCredits.
 func (s *Session) StageReference(ctx context.Context, r io.Reader, name string) (imagegen.Reference, error) {
-	return s.engine.uploads.Stage(ctx, s.payer(), r, name)
+	return s.engine.uploads.Stage(ctx, s.Payer(), r, name)
 }
 
 const (

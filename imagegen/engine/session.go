@@ -42,6 +42,12 @@ func (s *Session) usable(ctx context.Context) error {
 		return nil
 	}
 	_, err := s.engine.accounts.KeyByHash(ctx, s.hash)
+	if err == nil && s.joined {
+		var u imagegen.User
+		if u, err = s.engine.accounts.User(ctx, s.user); err == nil {
+			err = s.admits(u)
+		}
+	}
 	return err
 }
 
@@ -146,12 +152,27 @@ func (s *Session) Generations(ctx context.Context, q imagegen.Query) (imagegen.P
 	return p, nil
 }
 
-// busy returns ErrRateLimited if the session's key has as many generations at once as it
+// busy returns ErrRateLimited if the session's key, or the member, has as many generations at once as it
 // may have. The commit that charges decides that; busy reports it earlier, before the
 // call waits for anything.
 func (s *Session) busy(ctx context.Context, payer imagegen.UserID) error {
 	l, ok := s.engine.ledger.(imagegen.CreditAdmin)
-	if s.key == "" || !ok || s.behalf.Members > 0 {
+	if !ok {
+		return nil
+	}
+	if user, err := s.account(ctx); err != nil || user.Limits.Concurrent > 0 {
+		var use imagegen.KeyUse
+		if err == nil {
+			use, err = l.MemberUse(ctx, payer, s.user)
+		}
+		if err != nil {
+			return imagegen.ToUserError(err)
+		}
+		if over := user.CheckLimits(use, 0); errors.Is(over, imagegen.ErrRateLimited) {
+			return over
+		}
+	}
+	if s.key == "" || s.behalf.Members > 0 {
 		return nil
 	}
 	k, err := s.engine.accounts.KeyByHash(ctx, s.hash)

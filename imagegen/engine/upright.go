@@ -36,11 +36,11 @@ func (c *call) turnUpright(ctx context.Context) error {
 		}
 		all = append(all, r)
 	}
-	if len(all) > 0 && e.hasLess(ctx, c.record.User, c.record.Charge().Credits) {
+	if len(all) > 0 && e.hasLess(ctx, c.record.Account(), c.record.Charge().Credits) {
 		return c.tooFewCredits(ctx, imagegen.ErrInsufficientCredits)
 	}
 	for _, r := range all {
-		upright, err := e.uprightCopy(ctx, c.record.User, r)
+		upright, err := e.uprightCopy(ctx, c.session.Payer(), r)
 		if err != nil {
 			return err
 		}

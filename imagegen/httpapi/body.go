@@ -42,7 +42,7 @@ func (a *api) readJSON(x *exchange, set func(*form, string, jsonscan.Value) erro
 	if err != nil {
 		return imagegen.GenerateRequest{}, err
 	}
-	held := a.site.Limits.Hold(x.User) // until the fields have been copied out of it
+	held := a.site.Limits.Hold(x.Payer) // until the fields have been copied out of it
 	defer held.Release()
 	b, err := held.ReadAll(body)
 	if err != nil {
@@ -72,7 +72,7 @@ func isFile(name string) bool { return isReference(name) || name == maskName }
 // error they are discarded.
 func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
 	fields := newForm()
-	held := a.site.Limits.Hold(x.User)
+	held := a.site.Limits.Hold(x.Payer)
 	defer held.Release()
 	form := &serving.Form{Stage: x.session.StageReference, Hold: held, IsFile: isFile, SetText: fields.setText,
 		Known: func(name string) error { _, err := known(name, referenceName, maskName); return err },

@@ -122,3 +122,10 @@ func TestDisabledPerson(t *testing.T) {
 	twice.Header.Add("X-OpenWebUI-User-Id", "ann")
 	s.refused(s.send(twice), http.StatusBadRequest, imagegen.CodeInvalidRequest)
 }
+
+// An identifier that is there but empty is not replaced by the name for display.
+func TestEmptyPersonHeader(t *testing.T) {
+	s := class(t, httpapi.Options{}, imagegen.KeyLimits{})
+	s.refused(s.post(fox(""), "X-OpenWebUI-User-Id", "", "X-OpenWebUI-User-Email", "zoe@school.example"),
+		http.StatusBadRequest, imagegen.CodeInvalidRequest)
+}

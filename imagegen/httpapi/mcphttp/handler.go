@@ -163,7 +163,7 @@ func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	if err != nil {
 		return err
 	}
-	holding := a.site.Limits.Hold(x.User)
+	holding := a.site.Limits.Hold(x.Payer)
 	defer holding.Release()
 	sent, err := holding.ReadAll(body)
 	if err != nil {

@@ -33,8 +33,9 @@ type stub struct {
 	received []bool
 }
 
-func (s *stub) User() imagegen.UserID { return "usr_1" }
-func (s *stub) KeyID() imagegen.KeyID { return "key_1" }
+func (s *stub) User() imagegen.UserID  { return "usr_1" }
+func (s *stub) Payer() imagegen.UserID { return "usr_1" }
+func (s *stub) KeyID() imagegen.KeyID  { return "key_1" }
 func (s *stub) ReportDelivery(_ imagegen.GenerationID, received bool) {
 	s.received = append(s.received, received)
 }

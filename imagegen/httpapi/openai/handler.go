@@ -43,6 +43,9 @@ type Session interface {
 	User() imagegen.UserID
 	KeyID() imagegen.KeyID
 
+	// Payer returns whose share of memory the requests take.
+	Payer() imagegen.UserID
+
 	// Offers lists the models that a request can name, with their aliases, and no prices.
 	Offers(ctx context.Context) ([]imagegen.ModelInfo, error)
 

@@ -62,7 +62,7 @@ func (a *api) read(x *exchange, edit bool) (*request, error) {
 // they are discarded.
 func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	r := newRequest()
-	held := a.site.Limits.Hold(x.User)
+	held := a.site.Limits.Hold(x.Payer)
 	defer held.Release()
 	form := &serving.Form{Stage: x.stager(fieldImage), Hold: held, Room: r.room, SetText: r.setText,
 		IsFile: func(name string) bool { return name == fieldMask || name == fieldImage || name == fieldImage+"[]" },
@@ -104,7 +104,7 @@ func (a *api) readJSON(x *exchange, edit bool) (*request, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := a.site.Limits.Hold(x.User)
+	held := a.site.Limits.Hold(x.Payer)
 	defer held.Release()
 	j := &jsonRequest{request: newRequest(), exchange: x, scan: jsonscan.New(body, keeping(held))}
 	if err := j.read(edit); err != nil {

@@ -85,7 +85,7 @@ func (s *store) CreateMember(ctx context.Context, u imagegen.User, most int) err
 			return trail.Change{}, nil
 		}
 		if _, err := s.userByName(u.Name); err == nil {
-			return trail.UserCreated(u), imagegen.ErrExists
+			return trail.Change{}, imagegen.ErrExists // callers could fill the trail with refusals
 		}
 		members := 0
 		for _, m := range s.users {
@@ -94,7 +94,7 @@ func (s *store) CreateMember(ctx context.Context, u imagegen.User, most int) err
 			}
 		}
 		if err := rules.Member(lookup{s}, u, members, most); err != nil {
-			return trail.Change{}, err // callers could fill the trail with refusals
+			return trail.Change{}, err
 		}
 		s.users[u.ID] = u
 		return trail.UserCreated(u), nil

@@ -28,7 +28,11 @@ func Limits(p *frame.Page, k namedKey) error {
 
 // showLimits renders the page with the limits of a key.
 func showLimits(p *frame.Page, k namedKey, status int, f *form.Form) error {
-	use, err := p.Ledger.KeyUse(p.Context(), k.Key.User, k.ID)
+	holder, err := p.Engine.Accounts().Account(p.Context(), k.Key.User)
+	if err != nil {
+		return err
+	}
+	use, err := p.Ledger.KeyUse(p.Context(), holder.Payer(), k.ID)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,7 @@ type Exchange struct {
 	Quiet      bool                  // it is logged for debugging only
 	Base       string                // of the addresses in the answer; see Site.FindBase
 	User       imagegen.UserID       // whose key came, if one did
+	Payer      imagegen.UserID       // whose share of memory the request takes
 	Key        imagegen.KeyID        // that key
 	Still      func() error          // why that key can no longer be used; nil if it can. Set by Admit
 	Generation imagegen.GenerationID // that it is about, if any

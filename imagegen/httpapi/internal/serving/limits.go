@@ -52,6 +52,7 @@ func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
 type Caller interface {
 	User() imagegen.UserID
 	KeyID() imagegen.KeyID
+	Payer() imagegen.UserID // whose share of memory the requests take
 }
 
 // Admit returns the session of the caller whose key came with the request, and counts the request against
@@ -65,7 +66,7 @@ func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Conte
 	if session, err = authenticate(x.Ctx, key); err != nil {
 		return session, nil, err
 	}
-	x.Key, x.User = session.KeyID(), session.User()
+	x.Key, x.User, x.Payer = session.KeyID(), session.User(), session.Payer()
 	x.Still = func() error { _, err := authenticate(x.Ctx, key); return err }
 	leave, err = l.Admit(x.Key)
 	return session, leave, err

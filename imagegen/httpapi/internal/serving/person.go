@@ -15,14 +15,15 @@ func defaultPersonHeaders() []string {
 // person is whom a request names: the first of the headers that is there is the identifier, and the next one a name for
 // display. Only keys on behalf of people look at it.
 func person(h http.Header, names []string) (p account.Person) {
+	named := false
 	for _, name := range names {
 		values := h.Values(name)
 		switch {
-		case len(values) == 0 || len(values) == 1 && values[0] == "":
+		case len(values) == 0:
 		case len(values) > 1:
 			p.Ambiguous = true
-		case p.ID == "":
-			p.ID = values[0]
+		case !named: // also an empty one: a name for display is never the identifier
+			p.ID, named = values[0], true
 		case p.Name == "":
 			p.Name = values[0]
 		}

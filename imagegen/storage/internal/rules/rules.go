@@ -52,6 +52,9 @@ func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 	var k imagegen.Key // of who asks without: it refuses a disabled user
 	if r.KeyID != "" {
 		k, err = in.Key(r.KeyID)
+		if err == nil && k.Members > 0 && u.Sponsor != k.User {
+			return imagegen.ChargeRefused("%q is not a member of the account any more, and nothing was charged", u.Name)
+		}
 		if errors.Is(err, imagegen.ErrNotFound) || err == nil && k.User != asks(k, r) {
 			return imagegen.ErrInvalidKey
 		}
@@ -202,15 +205,15 @@ func Settle(in Accounts, b ledger.Books, r imagegen.Record, accountType string) 
 	var balance *imagegen.Balance
 	if r.WantsBalance() {
 		after := b.Balance(r.Account())
+		shown := true
 		if r.Payer != "" {
 			u, err := in.User(r.User)
-			if err != nil {
-				return r, err
-			}
+			shown = err == nil && u.Sponsor == r.Payer // what somebody else has is not the user's to see
 			after = u.Left(after, b.MemberUse(r.Payer, r.User))
 		}
-		after.AccountType = accountType
-		balance = &after
+		if after.AccountType = accountType; shown {
+			balance = &after
+		}
 	}
 	var end imagegen.Change = imagegen.CloseChange{Balance: balance}
 	if refusal != nil {

@@ -55,7 +55,11 @@ func (t *Tables) CreateMember(ctx context.Context, u imagegen.User, most int) er
 			return trail.Change{}, err // callers could fill the trail with refusals
 		}
 		tx.OnCommit(func() { t.users.forget(u.ID) })
-		return create(tx, userNames, &u, trail.UserCreated(u))
+		c, err := create(tx, userNames, &u, trail.UserCreated(u))
+		if err != nil {
+			return trail.Change{}, err
+		}
+		return c, nil
 	})
 }
 
