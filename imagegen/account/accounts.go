@@ -46,7 +46,12 @@ func (a *Accounts) CreateUser(ctx context.Context, name, accountType string) (im
 	if err != nil {
 		return imagegen.User{}, err
 	}
-	return a.create(ctx, name, accountType)
+	now := a.now()
+	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
+	if err := a.store.CreateUser(ctx, u); err != nil {
+		return imagegen.User{}, imagegen.ToUserError(err)
+	}
+	return u, nil
 }
 
 // memberSlash stands between the name of a sponsor and that of its member, and in no other name.
@@ -76,16 +81,6 @@ func (a *Accounts) CreateMember(ctx context.Context, sponsor imagegen.UserID, na
 	}
 	u.CreatedAt, u.Limits = a.now(), l
 	return u, imagegen.ToUserError(a.store.CreateMember(ctx, u, imagegen.MaxMembers))
-}
-
-// create adds a user whose name may be one.
-func (a *Accounts) create(ctx context.Context, name, accountType string) (imagegen.User, error) {
-	now := a.now()
-	u := imagegen.User{ID: a.ids.User(now), Name: name, AccountType: accountType, CreatedAt: now}
-	if err := a.store.CreateUser(ctx, u); err != nil {
-		return imagegen.User{}, imagegen.ToUserError(err)
-	}
-	return u, nil
 }
 
 // User returns a user by its identifier. ErrNotFound.

@@ -65,8 +65,8 @@ func (e *Engine) settle(ctx context.Context, r imagegen.Record, used imagegen.Cr
 }
 
 // balanceOf returns what a user can spend, as Accounts.Account returns it: of a member, the least of what its sponsor
-// has and its limits leave. Unlike takeCredits and settle it ends with the caller's context,
-// since nothing depends on it.
+// has and its limits leave. Unlike takeCredits and settle it ends with the caller's
+// context, since nothing depends on it.
 func (e *Engine) balanceOf(ctx context.Context, user imagegen.User) (b imagegen.Balance, err error) {
 	err = e.askLedger(ctx, func(ctx context.Context) (err error) {
 		b, err = e.readBalance(ctx, user)

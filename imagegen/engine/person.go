@@ -34,7 +34,7 @@ func (s *Session) onBehalfOf(ctx context.Context, p account.Person) (*Session, e
 
 // admits returns why a user cannot be the person behind the session's key; nil if it can.
 func (s *Session) admits(u imagegen.User) error {
-	_, name, _ := strings.Cut(u.Name, "/")
+	name := strings.TrimPrefix(u.Name, account.MemberName(s.owner, ""))
 	switch {
 	case u.Sponsor != s.owner.ID:
 		return imagegen.ChargeRefused("%q is not a member of this account any more; its owner can say why", name)

@@ -160,11 +160,12 @@ func (s *Session) busy(ctx context.Context, payer imagegen.UserID) error {
 	if !ok {
 		return nil
 	}
-	if user, err := s.account(ctx); err != nil || user.Limits.Concurrent > 0 {
-		var use imagegen.KeyUse
-		if err == nil {
-			use, err = l.MemberUse(ctx, payer, s.user)
-		}
+	user, err := s.account(ctx)
+	if err != nil {
+		return err
+	}
+	if user.Limits.Concurrent > 0 {
+		use, err := l.MemberUse(ctx, payer, s.user)
 		if err != nil {
 			return imagegen.ToUserError(err)
 		}

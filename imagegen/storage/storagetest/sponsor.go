@@ -147,18 +147,18 @@ func testCreateForMember(j *joint) {
 	rows, err := j.books.Usage(ctx, alice, q)
 	j.is.NoErr(err)
 	own := imagegen.Usage{UsageSums: imagegen.UsageSums{Charged: 2, Generations: 1}}
-	bobs := imagegen.Usage{Member: bob, UsageSums: imagegen.UsageSums{Charged: 5, Refunded: 2, Spent: 1, Images: 1,
+	theirs := imagegen.Usage{Member: bob, UsageSums: imagegen.UsageSums{Charged: 5, Refunded: 2, Spent: 1, Images: 1,
 		Generations: 2}}
-	j.is.Equal(diff([]imagegen.Usage{own, bobs}, rows), "")
-	q.By, q.Member, bobs.Member = nil, bob, ""
+	j.is.Equal(diff([]imagegen.Usage{own, theirs}, rows), "")
+	q.By, q.Member, theirs.Member = nil, bob, ""
 	rows, err = j.books.Usage(ctx, alice, q)
 	j.is.NoErr(err)
-	j.is.Equal(diff([]imagegen.Usage{bobs}, rows), "")
+	j.is.Equal(diff([]imagegen.Usage{theirs}, rows), "")
 	all := imagegen.UsageSums{} // of all users, where each charge counts once
 	j.is.NoErr(j.books.EachUsage(ctx, today, today, func(_ imagegen.UserID, u imagegen.Usage) {
 		all = all.Plus(u.UsageSums)
 	}))
-	j.is.Equal(diff(own.UsageSums.Plus(bobs.UsageSums), all), "")
+	j.is.Equal(diff(own.UsageSums.Plus(theirs.UsageSums), all), "")
 	entries, err := j.books.History(ctx, alice, 0, 2)
 	j.is.NoErr(err)
 	for _, e := range entries {

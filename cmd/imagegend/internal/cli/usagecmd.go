@@ -76,8 +76,7 @@ func (a *app) usageCommand() *cobra.Command {
 		// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges
 		// hold the rest.
 		header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY", "MEMBER"), "CHARGED", "REFUNDED", "SPENT",
-			"IMAGES",
-			"GENERATIONS", "FAILED", "CANCELLED")
+			"IMAGES", "GENERATIONS", "FAILED", "CANCELLED")
 		return printList(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any {
 			return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), nil, orNone(r.Key),
 				orNone(r.Member)),
@@ -120,8 +119,7 @@ func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
 func writeTotals(to io.Writer, report admin.TotalsReport) error {
 	w := csv.NewWriter(to)
 	_ = w.Write(append(grouped(report.By, "day", "model", "user", "key", ""), "generations", "images", "credits",
-		"revenue",
-		"cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
+		"revenue", "cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
 	for _, r := range report.Rows {
 		cells := append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orEmpty(r.Model), orEmpty(r.User),
 			orEmpty(r.Key), nil), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost, orEmpty(r.Margin),

@@ -86,7 +86,7 @@ func (a *app) userSponsorCommand() *cobra.Command {
 		Use:   "sponsor NAME --by SPONSOR | --none",
 		Short: "have one user pay for another, within limits",
 		Long: "Has a sponsor pay for everything that a user asks for from now on. The user, its member, keeps what is its own:\n" +
-			"keys, generations and images. A user with credits cannot get a sponsor, and a sponsor has none itself.",
+			"keys, generations and images. A user with credits cannot get a sponsor, and a sponsor cannot have one.",
 		Example: "  imagegend user sponsor zoe --by school --limit day=20\n" +
 			"  imagegend user sponsor zoe --none",
 		Args: exactly("NAME"),
