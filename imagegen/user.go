@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // AccountStore keeps users and their API keys: only the hash of a key, never the key
@@ -191,20 +194,43 @@ func (k Key) CheckUsable(u User, at time.Time) error {
 	return nil
 }
 
-// KeyLimits bound what one API key, or one member, can be used for; 0 means no limit. Credits count charges
-// minus refunds. A refund counts on the day of its charge. Days and months are in UTC.
+// KeyLimits bound what one API key, or one member, can be used for; 0, and no model, means no limit. Credits count
+// charges minus refunds. A refund counts on the day of its charge. Days and months are in UTC.
 type KeyLimits struct {
 	Credits    Credits // in all
 	Daily      Credits // on one day
 	Monthly    Credits // in one calendar month
 	Concurrent int     // generations of the key, or of the member, that have not ended
+
+	// Models are the identifiers of the only models that can be seen and asked for; they need not be on offer. The
+	// slice is shared by all who have the limits: replace it, but do not change what is in it.
+	Models []string
 }
 
 // MaxKeyConcurrent is the maximum of KeyLimits.Concurrent.
 const MaxKeyConcurrent = 1_000_000
 
+// Limits on KeyLimits.Models.
+const (
+	MaxKeyModels   = 100
+	MaxModelLength = 200 // bytes of one identifier
+)
+
+// IsZero reports whether nothing is limited.
+func (l KeyLimits) IsZero() bool { return !l.Count() && len(l.Models) == 0 }
+
+// Count reports whether something is limited that has to be counted: any but Models.
+func (l KeyLimits) Count() bool {
+	return l.Credits != 0 || l.Daily != 0 || l.Monthly != 0 || l.Concurrent != 0
+}
+
+// AllowModel reports whether a model can be seen and asked for.
+func (l KeyLimits) AllowModel(id string) bool {
+	return len(l.Models) == 0 || slices.Contains(l.Models, id)
+}
+
 // Check returns an ErrInvalidRequest if a limit is negative or exceeds its maximum: MaxCredits,
-// or MaxKeyConcurrent for Concurrent.
+// or MaxKeyConcurrent for Concurrent; or if Models are too many, or one is empty, too long or named twice.
 func (l KeyLimits) Check() error {
 	for _, c := range []struct {
 		name  string
@@ -218,7 +244,23 @@ func (l KeyLimits) Check() error {
 		return Invalid("a key's limit of requests at once is from 1 to %d, or 0 for none; got %d", MaxKeyConcurrent,
 			l.Concurrent)
 	}
+	if len(l.Models) > MaxKeyModels {
+		return Invalid("a key's limits name at most %d models; got %d", MaxKeyModels, len(l.Models))
+	}
+	for i, id := range l.Models {
+		if !isModel(id) || slices.Contains(l.Models[:i], id) {
+			return Invalid("a key's limits name each model once, by its identifier of 1 to %d printable bytes; got "+
+				"%.40q", MaxModelLength, id)
+		}
+	}
 	return nil
+}
+
+// isModel reports whether a text can be the identifier of a model in limits, which are shown with spaces and commas
+// between them.
+func isModel(id string) bool {
+	return id != "" && len(id) <= MaxModelLength && utf8.ValidString(id) &&
+		!strings.ContainsFunc(id, func(r rune) bool { return r == ',' || unicode.IsSpace(r) || !unicode.IsPrint(r) })
 }
 
 // KeyUse is what currently counts against the limits of a key or of a member.
@@ -237,6 +279,20 @@ const busyKey = 2 * time.Second
 // ErrInsufficientCredits: the charge exceeds a limit of credits, which the message names.
 func (k Key) CheckLimits(used KeyUse, cost Credits) error {
 	return k.Limits.check(k.label(), used, cost)
+}
+
+// CheckModel returns an ErrChargeRefused unless the limits of the key allow a model.
+func (k Key) CheckModel(id string) error { return k.Limits.checkModel(k.label(), id) }
+
+// CheckModel is that of a [Key], for a member.
+func (u User) CheckModel(id string) error { return u.Limits.checkModel("your account", id) }
+
+func (l KeyLimits) checkModel(name, id string) error {
+	if l.AllowModel(id) {
+		return nil
+	}
+	return ChargeRefused("%s is limited to other models than %.40q, and nothing was charged; choose one of %s", name,
+		id, strings.Join(l.Models, ", "))
 }
 
 // check is CheckLimits for the key or the member of a name.

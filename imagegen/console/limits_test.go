@@ -39,6 +39,14 @@ func TestLimitsOfAKey(t *testing.T) {
 	s.is.True(v.follow(v.post(page)).has("The key “ci” has no limits."))
 	s.is.Equal(s.keyNamed(v.user.ID, "ci").Limits, imagegen.KeyLimits{})
 
+	s.is.True(v.follow(v.post(page, "limit_models", " m, other-1 ")).has("is limited to the models m, other-1."))
+	s.is.Equal(s.keyNamed(v.user.ID, "ci").Limits, imagegen.KeyLimits{Models: []string{"m", "other-1"}})
+	s.is.True(v.get(page).has(`name="limit_models"`, `value="m other-1"`))
+	a = v.post(page, "limit_models", "m m")
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("Name at most 100 models, each once.", `value="m m"`))
+	v.post(page).redirected()
+
 	for field, entered := range map[string]string{"limit_total": "0", "limit_daily": "x", "limit_monthly": "-1",
 		"limit_at_once": "1.5"} {
 		a = v.post(page, field, entered)

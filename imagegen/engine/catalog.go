@@ -151,57 +151,71 @@ func (e *Engine) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 // PriceList is what was on offer at one moment, as a user sees it. SetModels does not change it.
 type PriceList struct {
 	Revision    uint64 // increases whenever SetModels replaces the models
-	AccountType string // by which the prices go; "": they are the same for all
-	ByUser      bool   // the prices also go by the user, because a model has a function Price
+	AccountType string // by which the list goes; "": it is the same for all
+	ByUser      bool   // it also goes by who asks: a model has a function Price, or limits name models
 
 	session *Session
+	view    view
 	catalog *catalog
 }
 
-// isFor reports whether users of an account type see the model.
-func (m Model) isFor(accountType string) bool {
-	return len(m.OnlyFor) == 0 || slices.Contains(m.OnlyFor, accountType)
+// view says which models somebody sees, and can name.
+type view struct {
+	accountType string
+	limits      [2]imagegen.KeyLimits // of the API key and of the member
 }
 
-// listedFor is listed for users of an account type.
-func (c *catalog) listedFor(accountType string) (infos []imagegen.ModelInfo) {
+// sees reports whether a model is one of these.
+func (v view) sees(m Model) bool {
+	return (len(m.OnlyFor) == 0 || slices.Contains(m.OnlyFor, v.accountType)) &&
+		v.limits[0].AllowModel(m.ID) && v.limits[1].AllowModel(m.ID)
+}
+
+// isLimited reports whether limits hide models.
+func (v view) isLimited() bool { return len(v.limits[0].Models)+len(v.limits[1].Models) > 0 }
+
+// listedFor is listed as somebody sees it.
+func (c *catalog) listedFor(v view) (infos []imagegen.ModelInfo) {
 	for _, info := range c.listed {
-		if c.entries[info.ID].isFor(accountType) {
+		if v.sees(c.entries[info.ID].Model) {
 			infos = append(infos, info)
 		}
 	}
 	return infos
 }
 
-// seesAs returns the account type by which the session sees models; "" if all models are for everybody.
-func (s *Session) seesAs(ctx context.Context) (accountType string, err error) {
-	for _, m := range s.engine.catalogs.current.Load().entries {
-		if len(m.OnlyFor) > 0 {
-			accountType, err = s.typeOfAccount(ctx)
-			return accountType, imagegen.ToUserError(err)
-		}
+// view returns what the session sees of the models.
+func (s *Session) view(ctx context.Context) (view, error) {
+	if s.user == "" {
+		return view{accountType: imagegen.DefaultAccountType}, nil
 	}
-	return "", nil
+	u, err := s.lookedUp(ctx)
+	return s.viewOf(u), imagegen.ToUserError(err)
+}
+
+// viewOf is view for the user of the session, which was looked up.
+func (s *Session) viewOf(u imagegen.User) view {
+	return view{u.AccountType, [2]imagegen.KeyLimits{s.limits, u.Limits}}
 }
 
 // PriceList returns what is on offer now. A cache of Models can go by its fields.
 func (s *Session) PriceList(ctx context.Context) (PriceList, error) {
 	c := s.engine.catalogs.current.Load()
-	l, byAccountType := PriceList{Revision: c.revision, session: s, catalog: c}, false
+	v, err := s.view(ctx)
+	l := PriceList{Revision: c.revision, ByUser: v.isLimited(), session: s, view: v, catalog: c}
 	for _, m := range c.entries {
-		byAccountType, l.ByUser = byAccountType || m.pricesVary() || len(m.OnlyFor) > 0, l.ByUser || m.Price != nil
+		if m.pricesVary() || len(m.OnlyFor) > 0 {
+			l.AccountType = v.accountType
+		}
+		l.ByUser = l.ByUser || m.Price != nil
 	}
-	var err error
-	if byAccountType {
-		l.AccountType, err = s.typeOfAccount(ctx)
-	}
-	return l, imagegen.ToUserError(err)
+	return l, err
 }
 
 // Models lists the models as [Session.Models] does.
 func (l PriceList) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 	infos := []imagegen.ModelInfo{}
-	for _, info := range l.catalog.listedFor(l.AccountType) {
+	for _, info := range l.catalog.listedFor(l.view) {
 		priced, err := l.session.engine.pricedInfo(ctx, l.catalog.entries[info.ID], l.session.user, l.AccountType)
 		switch {
 		case err == nil:

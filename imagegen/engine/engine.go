@@ -104,8 +104,9 @@ func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, err
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash, accountType: u.AccountType}
+	s := &Session{engine: e, user: k.User, key: k.ID, hash: k.Hash, found: u}
 	if k.Members == 0 {
+		s.limits = k.Limits
 		return s, nil
 	}
 	s.behalf, s.owner = k, u

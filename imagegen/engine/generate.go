@@ -56,15 +56,17 @@ func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	if q.Async { // so that SetModels sees it; synchronous work holds its provider
 		defer e.catalogs.trackCall(q.Model)()
 	}
-	sees, err := s.seesAs(ctx)
+	user, err := s.account(ctx)
 	if err != nil {
+		imagegen.Discard(q.References...)
+		imagegen.Discard(q.Mask)
 		return imagegen.Result{}, err
 	}
-	r, m, err := e.plan(s.user, sees, q)
+	r, m, err := e.plan(s.user, s.viewOf(user), q)
 	if err != nil {
-		return s.refuse(ctx, r, q, err)
+		return s.refuse(ctx, user, r, q, err)
 	}
-	c, err := s.call(ctx, r, m, q)
+	c, err := s.call(ctx, user, r, m, q)
 	if err != nil {
 		return imagegen.Result{}, err
 	}
@@ -84,16 +86,11 @@ type call struct {
 	shown      int           // how many of its images OnProgress has reported; only the goroutine of Generate uses it
 }
 
-// call takes over the references of a request and completes its record.
-func (s *Session) call(ctx context.Context, r imagegen.Record, m catalogEntry,
+// call takes over the references of a request of the session's user and completes its record.
+func (s *Session) call(ctx context.Context, user imagegen.User, r imagegen.Record, m catalogEntry,
 	q imagegen.GenerateRequest) (_ *call, err error) {
 	e := s.engine
 	if r.References, err = s.engine.uploads.Take(ctx, s.Payer(), q.References, q.Mask); err != nil {
-		return nil, err
-	}
-	user, err := s.account(ctx)
-	if err != nil {
-		e.uploads.RemoveFiles(r.References)
 		return nil, err
 	}
 	r.KeyID, r.CreatedAt, r.Payer = s.key, e.now(), user.Sponsor

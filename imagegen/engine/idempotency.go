@@ -88,14 +88,14 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 // refuse answers a request that is not possible. If it repeats an earlier request that
 // was possible then, it gets that one's answer: the models may have changed meanwhile,
 // and a caller must be able to find what was charged.
-func (s *Session) refuse(ctx context.Context, r imagegen.Record, q imagegen.GenerateRequest,
+func (s *Session) refuse(ctx context.Context, user imagegen.User, r imagegen.Record, q imagegen.GenerateRequest,
 	refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Join == nil {
 		imagegen.Discard(q.References...)
 		imagegen.Discard(q.Mask)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
-	c, err := s.call(ctx, r, catalogEntry{}, q)
+	c, err := s.call(ctx, user, r, catalogEntry{}, q)
 	if err != nil {
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}

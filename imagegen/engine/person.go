@@ -17,7 +17,7 @@ func (s *Session) onBehalfOf(ctx context.Context, p account.Person) (*Session, e
 		return nil, err
 	}
 	of := *s
-	of.user, of.member = u.ID, u
+	of.user, of.member, of.found = u.ID, u, imagegen.User{}
 	stored, err := s.engine.accounts.User(ctx, u.ID)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return &of, nil
@@ -28,7 +28,7 @@ func (s *Session) onBehalfOf(ctx context.Context, p account.Person) (*Session, e
 	if err != nil {
 		return nil, err
 	}
-	of.member, of.joined, of.accountType = stored, true, ""
+	of.member, of.joined = stored, true
 	return &of, nil
 }
 
@@ -94,6 +94,14 @@ func (s *Session) join(ctx context.Context, cost imagegen.Credits) error {
 		return imagegen.ErrInsufficientCredits
 	}
 	return s.engine.accounts.AddMember(ctx, s.member, s.behalf)
+}
+
+// lookedUp returns the user that was found with the API key, else account.
+func (s *Session) lookedUp(ctx context.Context) (imagegen.User, error) {
+	if s.found.ID != "" {
+		return s.found, nil
+	}
+	return s.account(ctx)
 }
 
 // account returns the user of the session as it is charged and priced. A person who has asked for nothing yet has the

@@ -22,8 +22,8 @@ import (
 // decides them, then what the provider declares, and last its Check, if it is a Checker, which may take
 // all of that for granted. A size that the policy or the Capabilities refuse comes with the
 // nearest possible one.
-func (e *Engine) plan(u imagegen.UserID, accountType string, q imagegen.GenerateRequest) (imagegen.Record,
-	catalogEntry, error) {
+func (e *Engine) plan(u imagegen.UserID, v view, q imagegen.GenerateRequest) (imagegen.Record, catalogEntry,
+	error) {
 	if err := u.Check(); err != nil {
 		return imagegen.Record{}, catalogEntry{}, err
 	}
@@ -32,7 +32,7 @@ func (e *Engine) plan(u imagegen.UserID, accountType string, q imagegen.Generate
 		IdempotencyKey: q.IdempotencyKey},
 		Progress: imagegen.Progress{State: imagegen.StateCharging}}
 	files := attached{len(q.References), q.Mask != nil}
-	m, err := e.offered(q.Model, accountType)
+	m, err := e.offered(q.Model, v)
 	if err != nil {
 		return r, m, err
 	}
@@ -107,24 +107,22 @@ func request(r imagegen.Record, files attached) imagegen.ProviderRequest {
 	return q
 }
 
-// offered looks up a model that callers of an account type may use.
-func (e *Engine) offered(id, accountType string) (catalogEntry, error) {
+// offered looks up a model for somebody.
+func (e *Engine) offered(id string, v view) (catalogEntry, error) {
 	models := e.catalogs.current.Load()
-	if m, ok := models.entries[id]; ok && !m.Retired && m.isFor(accountType) {
+	if m, ok := models.entries[id]; ok && !m.Retired && v.sees(m.Model) {
 		return m, nil
 	}
 	if id == "" {
-		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s",
-			models.names(accountType))
+		return catalogEntry{}, imagegen.InvalidField("model", "model is required; offered: %s", models.names(v))
 	}
-	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id,
-		models.names(accountType))
+	return catalogEntry{}, imagegen.InvalidField("model", "unknown model %.40q; offered: %s", id, models.names(v))
 }
 
-// names lists the models that callers of an account type may use, in words.
-func (c *catalog) names(accountType string) string {
+// names lists the models that somebody sees, in words.
+func (c *catalog) names(v view) string {
 	var ids []string
-	for _, info := range c.listedFor(accountType) {
+	for _, info := range c.listedFor(v) {
 		ids = append(ids, info.ID)
 	}
 	return cmp.Or(strings.Join(ids, ", "), "none at present")

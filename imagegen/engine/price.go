@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,19 +143,13 @@ func (c *call) priceCall(ctx context.Context) error {
 func (s *Session) price(ctx context.Context, m catalogEntry, r imagegen.Record, files attached) (p priced, err error) {
 	accountType := ""
 	if m.pricesVary() {
-		if accountType, err = s.typeOfAccount(ctx); err != nil {
+		u, err := s.lookedUp(ctx)
+		if err != nil {
 			return p, imagegen.ToUserError(err)
 		}
+		accountType = u.AccountType
 	}
 	return s.engine.price(ctx, m, order(r, files, accountType))
-}
-
-// typeOfAccount returns the account type that came with the API key, or that of the user.
-func (s *Session) typeOfAccount(ctx context.Context) (string, error) {
-	if s.accountType != "" || s.user == "" {
-		return cmp.Or(s.accountType, imagegen.DefaultAccountType), nil
-	}
-	return s.engine.accountType(ctx, s.user)
 }
 
 // pricesVary reports whether the price can depend on who asks.

@@ -17,11 +17,11 @@ func (s *Session) Quote(ctx context.Context, q imagegen.GenerateRequest) (imageg
 
 // Price is Quote without the balance.
 func (s *Session) Price(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Quote, error) {
-	sees, err := s.seesAs(ctx)
+	v, err := s.view(ctx)
 	if err != nil {
 		return imagegen.Quote{}, err
 	}
-	r, m, err := s.engine.plan(s.user, sees, q)
+	r, m, err := s.engine.plan(s.user, v, q)
 	if err != nil {
 		return imagegen.Quote{}, err
 	}

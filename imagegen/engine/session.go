@@ -17,7 +17,8 @@ type Session struct {
 	key    imagegen.KeyID
 	hash   [32]byte // of the key
 
-	accountType string // as it was when the key was looked up; "": it was not
+	found  imagegen.User      // the user, as it was when the key was looked up; zero: it was not
+	limits imagegen.KeyLimits // of the key at that time
 
 	behalf imagegen.Key  // a key on behalf of people; zero: the key is for its user
 	owner  imagegen.User // of that key
@@ -62,12 +63,15 @@ func (s *Session) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 
 // Offers is Models without prices, so that no Model.Price is called: for names and what models can do.
 func (s *Session) Offers(ctx context.Context) ([]imagegen.ModelInfo, error) {
-	sees, err := s.seesAs(ctx)
-	infos := s.engine.catalogs.current.Load().listedFor(sees)
+	v, err := s.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	infos := s.engine.catalogs.current.Load().listedFor(v)
 	for i, info := range infos {
 		infos[i] = clone(info)
 	}
-	return infos, err
+	return infos, nil
 }
 
 // Balance implements [imagegen.Service].

@@ -52,6 +52,12 @@ var memberChecks = []check{
 		daemon:    checkModelForSome,
 		elsewhere: []string{"imagegen/engine.TestModelForSome"},
 	},
+	{
+		name:      "models in limits",
+		lines:     []string{"contract: | models in limits |"},
+		daemon:    checkModelsInLimits,
+		elsewhere: []string{"imagegen/engine.TestLimitedToModels", "imagegen/storage.TestJoint"},
+	},
 }
 
 // person is the header that names one.
@@ -194,18 +200,40 @@ func checkModelForSome(t *testing.T) {
 	s := startDaemon(t, settings{models: modelForSome})
 	a, edu := s.account(t, 5), s.account(t, 5)
 	s.setAccountType(t, edu.user, "EDU")
-	names := func(a *customer, address string) (names []any) {
-		for _, m := range a.get(t, address).is(t, http.StatusOK).object(t)["data"].([]any) {
-			names = append(names, m.(object)["id"])
-		}
-		return names
-	}
 	for _, address := range []string{"/api/v1/models", "/v1/models"} {
-		same(t, names(a, address), []any{"fake-1"})
-		same(t, names(edu, address), []any{"fake-1", "school-1"})
+		same(t, a.models(t, address), []any{"fake-1"})
+		same(t, edu.models(t, address), []any{"fake-1", "school-1"})
 	}
 	a.get(t, "/v1/models/school-1").is(t, http.StatusNotFound)
 	a.post(t, fox(object{"model": "school-1"})).refused(t, http.StatusBadRequest, "invalid_request",
 		`unknown model "school-1"`)
 	edu.generated(t, object{"model": "school-1"})
+}
+
+// models lists the names of the models at an address.
+func (a *customer) models(t *testing.T, address string) (names []any) {
+	t.Helper()
+	for _, m := range a.get(t, address).is(t, http.StatusOK).object(t)["data"].([]any) {
+		names = append(names, m.(object)["id"])
+	}
+	return names
+}
+
+func checkModelsInLimits(t *testing.T) {
+	s := startDaemon(t, settings{models: modelForSome})
+	a := s.account(t, 5)
+	s.setAccountType(t, a.user, "EDU")
+	limited := *a
+	limited.key = strings.TrimSpace(s.operator.(commands).run(t, "key", "create", "--user", a.user, "--limit",
+		"day=2,model=school-1"))
+	for _, address := range []string{"/api/v1/models", "/v1/models"} {
+		for range 2 { // none gets what the other was answered
+			same(t, a.models(t, address), []any{"fake-1", "school-1"})
+			same(t, limited.models(t, address), []any{"school-1"})
+		}
+	}
+	limited.post(t, fox(nil)).refused(t, http.StatusBadRequest, "invalid_request",
+		`unknown model "fake-1"; offered: school-1`)
+	limited.generated(t, object{"model": "school-1"})
+	a.generated(t, nil)
 }

@@ -39,12 +39,21 @@ type Key struct {
 	Members int `json:"members,omitempty"`
 }
 
-// KeyLimits bound what an API key can be used for; 0 means no limit. Its fields are those of [imagegen.KeyLimits] in
-// the same order, so that the two convert into each other.
+// KeyLimits bound what an API key can be used for; 0, and no model, means no limit. Its fields are those of
+// [imagegen.KeyLimits] in the same order, so that the two convert into each other.
 type KeyLimits struct {
+	Credits    imagegen.Credits `json:"credits"`          // in all
+	Daily      imagegen.Credits `json:"daily_credits"`    // on one day, in UTC
+	Monthly    imagegen.Credits `json:"monthly_credits"`  // in one calendar month, in UTC
+	Concurrent int              `json:"at_once"`          // generations that have not ended
+	Models     []string         `json:"models,omitempty"` // the only ones that can be seen and asked for
+}
+
+// KeyUse is what counts against the limits of a key or of a member now. Its fields are those of [imagegen.KeyUse].
+type KeyUse struct {
 	Credits    imagegen.Credits `json:"credits"`         // in all
-	Daily      imagegen.Credits `json:"daily_credits"`   // on one day, in UTC
-	Monthly    imagegen.Credits `json:"monthly_credits"` // in one calendar month, in UTC
+	Daily      imagegen.Credits `json:"daily_credits"`   // today, in UTC
+	Monthly    imagegen.Credits `json:"monthly_credits"` // in this calendar month
 	Concurrent int              `json:"at_once"`         // generations that have not ended
 }
 

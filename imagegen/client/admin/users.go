@@ -64,7 +64,7 @@ type Member struct {
 	Name        string          `json:"name"`
 	Display     string          `json:"display"` // how it is called; "": as Name says
 	Limits      KeyLimits       `json:"limits"`
-	Used        KeyLimits       `json:"used"` // what counts against the limits: today, in this month, in all, at once
+	Used        KeyUse          `json:"used"` // what counts against the limits
 	DisabledAt  Time            `json:"disabled_at"`
 	SuspendedAt Time            `json:"suspended_at"`
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -207,7 +208,7 @@ func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.Use
 		if err := change(&to); err != nil {
 			return trail.Change{Target: string(id), User: id}, err
 		}
-		if to == from {
+		if reflect.DeepEqual(to, from) {
 			return trail.Change{}, nil
 		}
 		s.users[id] = to
@@ -278,7 +279,7 @@ func (s *store) changeKey(ctx context.Context, act account.Act, id imagegen.KeyI
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
-		if change(&k); k == from {
+		if change(&k); reflect.DeepEqual(k, from) {
 			return trail.Change{}, nil
 		}
 		s.keys[id] = k

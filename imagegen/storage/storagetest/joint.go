@@ -30,6 +30,7 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.TxStore, imagegen.Cre
 		"CreateWithinRace":       testCreateWithinRace,
 		"CreateAtOnceRace":       testCreateAtOnceRace,
 		"CreateUnlimited":        testCreateUnlimited,
+		"CreateForModels":        testCreateForModels,
 		"CreateForMember":        testCreateForMember,
 		"CreateForSuspended":     testCreateForSuspended,
 		"CreateForMembersRace":   testCreateForMembersRace,

@@ -98,7 +98,28 @@ func (j *joint) race(from int, k imagegen.KeyID, other error) int {
 	return int(accepted.Load())
 }
 
-// Where a charge is made apart nobody keeps to limits: a key that has some is refused.
+// A key, and a member, with models is charged for these alone. The commit decides: the limits may be new.
+func testCreateForModels(j *joint) {
+	common := recordNo(1).Model
+	others := imagegen.KeyLimits{Models: []string{"other-1", "other-2"}}
+	j.limited("key_1", others)
+	j.limited("key_2", imagegen.KeyLimits{Models: []string{"other-1", common}})
+	j.overKey(imagegen.ErrChargeRefused, 1, synchronous, costs(1, 1), askedBy("key_1"))
+	j.createCharged(2, synchronous, costs(1, 1), askedBy("key_2"))
+	j.member(others)
+	r := recordNo(3, synchronous, costs(1, 1), bobs)
+	_, err := j.CreateCharged(j.t.Context(), r, aMinute)
+	j.is.True(errors.Is(err, imagegen.ErrChargeRefused))
+	j.is.True(strings.Contains(err.Error(), "choose one of other-1, other-2"))
+	j.unwritten(r.ID, err)
+	r.Model = "other-2"
+	_, err = j.CreateCharged(j.t.Context(), r, aMinute)
+	j.is.NoErr(err)
+	_, err = j.TxStore.Create(j.t.Context(), recordNo(4, async, askedBy("key_2")), aMinute) // needs no ledger
+	j.is.NoErr(err)
+}
+
+// Where a charge is made apart nobody keeps to limits that count: a key that has some is refused.
 func testCreateUnlimited(j *joint) {
 	j.limited("key_1", imagegen.KeyLimits{Credits: 3})
 	r := recordNo(1, async, askedBy("key_1"))

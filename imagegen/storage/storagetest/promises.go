@@ -140,6 +140,7 @@ var promises = promisetest.Promises{
 	"Joint/CreateWithinRace":       "Charges that race never exceed a key's limit of credits.",
 	"Joint/CreateAtOnceRace":       "Charges that race never exceed a key's limit of requests at once.",
 	"Joint/CreateUnlimited":        "A key without limits is limited by the balance alone.",
+	"Joint/CreateForModels":        "A key, and a member, limited to models is charged for these alone.",
 	"Joint/CreateForMember":        "A sponsor is charged for its member, within the member's limits.",
 	"Joint/CreateForSuspended":     "A suspended member is refused alone, and with its sponsor every member is.",
 	"Joint/CreateForMembersRace":   "Members that race exceed neither their limits nor what the sponsor has.",

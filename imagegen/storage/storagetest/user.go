@@ -3,6 +3,7 @@ package storagetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -113,7 +114,7 @@ func testKeys(s *store) {
 	is("ali")
 
 	for _, l := range []imagegen.KeyLimits{{Credits: 1, Daily: 2, Monthly: imagegen.MaxCredits, Concurrent: 4}, {},
-		{Concurrent: 1}} {
+		{Concurrent: 1}, {Models: []string{"fake-1", "fake-2"}}, {Models: []string{"fake-2"}}} {
 		first.Limits = l
 		for range 2 {
 			got, err := s.SetKeyLimits(ctx, first.ID, l)
@@ -123,7 +124,10 @@ func testKeys(s *store) {
 		is(alice, first, second)
 	}
 	for _, l := range []imagegen.KeyLimits{{Credits: -1}, {Daily: -1}, {Monthly: imagegen.MaxCredits + 1},
-		{Concurrent: -1}, {Concurrent: imagegen.MaxKeyConcurrent + 1}} {
+		{Concurrent: -1}, {Concurrent: imagegen.MaxKeyConcurrent + 1}, {Models: []string{"a", "a"}},
+		{Models: []string{""}}, {Models: []string{"a,b"}},
+		{Models: []string{strings.Repeat("m", imagegen.MaxModelLength+1)}},
+		{Models: strings.Fields(strings.Repeat("m ", imagegen.MaxKeyModels+1))}} {
 		_, err := s.SetKeyLimits(ctx, first.ID, l)
 		s.is.True(errors.Is(err, imagegen.ErrInvalidRequest) && imagegen.Definite(err))
 		s.is.True(errors.Is(s.CreateKey(ctx, imagegen.Key{ID: "key_0008", User: alice, Hash: [32]byte{8}, Limits: l}),

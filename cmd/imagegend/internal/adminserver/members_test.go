@@ -38,7 +38,7 @@ func TestMembers(t *testing.T) {
 		members, err := admin.ListMembers.Do(ctx, s, "school")
 		is.NoErr(err)
 		is.Equal(cmp.Diff([]admin.Member{{ID: zoe.ID, Name: "zoe", Limits: limits,
-			Used: admin.KeyLimits{Credits: 1, Daily: 1, Monthly: 1}}}, members), "")
+			Used: admin.KeyUse{Credits: 1, Daily: 1, Monthly: 1}}}, members), "")
 		usage, err := admin.SumUsage.Do(ctx, s, admin.UsageQuery{User: "school",
 			By: []imagegen.UsageGroup{imagegen.UsageByMember}})
 		is.NoErr(err)

@@ -97,7 +97,7 @@ func (l *Local) listMembers(ctx context.Context, sponsor string) ([]admin.Member
 				return nil, words(err)
 			}
 			members = append(members, admin.Member{ID: m.ID, Name: m.Name, Display: m.Display,
-				Limits: admin.KeyLimits(m.Limits), Used: admin.KeyLimits(used), DisabledAt: at(m.DisabledAt),
+				Limits: admin.KeyLimits(m.Limits), Used: admin.KeyUse(used), DisabledAt: at(m.DisabledAt),
 				SuspendedAt: at(m.SuspendedAt)})
 		}
 		if q.After = p.Next; q.After == "" {

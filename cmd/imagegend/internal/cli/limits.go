@@ -15,17 +15,20 @@ import (
 // limitFlag declares --limit, which key create and key limit share.
 func limitFlag(c *cobra.Command, l *admin.KeyLimits) {
 	c.Flags().Var((*limitsValue)(l), "limit",
-		"`limits` of the key, such as total=100,day=10,month=50,at-once=2: credits in all, in a UTC day and in a UTC month, "+
-			"and generations at once; without it, or with none, no limit")
+		"`limits` of the key, such as total=100,day=10,month=50,at-once=2,model=NAME: credits in all, in a UTC day "+
+			"and in a UTC month, generations at once, and the models that can be used, each with a model= of its "+
+			"own; without it, or with none, no limit")
 }
 
 // limitsValue is the value of --limit. Each occurrence adds to those before it, except none, which removes them. A
-// limit that is given twice is refused. Numbers are checked against what a limit can be when the key is made or
-// changed.
+// limit that is given twice is refused, except model. Values are checked against what a limit can be when the key is
+// made or changed.
 type limitsValue admin.KeyLimits
 
-// noLimits is the text of a key without limits.
-const noLimits = "none"
+const (
+	noLimits  = "none"  // the text of a key without limits
+	onlyModel = "model" // names a model that can be used; each has one of its own
+)
 
 // String shows the limits in the form that Set reads.
 func (l *limitsValue) String() string {
@@ -34,6 +37,9 @@ func (l *limitsValue) String() string {
 		if n := l.limit(name); n != 0 {
 			shown = append(shown, name+"="+strconv.FormatInt(n, 10))
 		}
+	}
+	for _, m := range l.Models {
+		shown = append(shown, onlyModel+"="+m)
 	}
 	if shown == nil {
 		return noLimits
@@ -44,7 +50,8 @@ func (l *limitsValue) String() string {
 // Type names the value in help.
 func (*limitsValue) Type() string { return "limits" }
 
-// limitNames are the names of the limits, in the order in which they are shown. limit and Set know each of them.
+// limitNames are the names of the limits that are numbers, in the order in which they are shown. limit and Set know
+// each of them.
 var limitNames = []string{"total", "day", "month", "at-once"}
 
 // limit returns the limit of a name; 0: no limit. The name must be one of limitNames.
@@ -70,10 +77,14 @@ func (l *limitsValue) Set(s string) error {
 	for _, part := range strings.Split(s, ",") {
 		// A part without = has an empty value, which is not a number.
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if name == onlyModel && value != "" {
+			l.Models = append(l.Models, value)
+			continue
+		}
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 1 || n > int64(imagegen.MaxCredits) {
-			return fmt.Errorf("a limit is a name, = and a number from 1, such as day=10; the names are %s; got %q",
-				strings.Join(limitNames, ", "), part)
+			return fmt.Errorf("a limit is a name, = and a number from 1, such as day=10, or model=NAME; the names are "+
+				"%s; got %q", strings.Join(limitNames, ", "), part)
 		}
 		if slices.Contains(limitNames, name) && l.limit(name) != 0 {
 			return fmt.Errorf("the limit %s is given twice; give it once", name)

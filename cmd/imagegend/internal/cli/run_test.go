@@ -76,6 +76,7 @@ func TestWrongUsage(t *testing.T) {
 		{"key create --user a --limit day=0", []string{"a number from 1", "day=0"}},
 		{"key create --user a --limit total=5,total=9", []string{"total is given twice"}},
 		{"key limit key_1 --limit at-once=5,day=1 --limit at-once=5", []string{"at-once is given twice"}},
+		{"key create --user a --limit model=", []string{"a limit is a name", "or model=NAME"}},
 		{"key limit key_1", []string{`required flag(s) "limit" not set`}},
 		{"usage --user a --from yesterday", []string{"a day is such as 2026-01-31"}},
 		{"usage", []string{"at least one of the flags in the group [user all] is required"}},

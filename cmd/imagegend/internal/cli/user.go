@@ -119,8 +119,10 @@ func (a *app) userMembersCommand() *cobra.Command {
 	}
 	listing(a, c, members, []string{"NAME", "CALLED", "ID", "LIMITS", "USED", "SUSPENDED", "DISABLED"},
 		func(m admin.Member) []any {
-			return []any{m.Name, orDash(m.Display), m.ID, (*limitsValue)(&m.Limits), (*limitsValue)(&m.Used),
-				when(m.SuspendedAt), when(m.DisabledAt)}
+			used := limitsValue{Credits: m.Used.Credits, Daily: m.Used.Daily, Monthly: m.Used.Monthly,
+				Concurrent: m.Used.Concurrent}
+			return []any{m.Name, orDash(m.Display), m.ID, (*limitsValue)(&m.Limits), &used, when(m.SuspendedAt),
+				when(m.DisabledAt)}
 		})
 	return c
 }

@@ -4,6 +4,7 @@ package limits
 import (
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
@@ -16,6 +17,7 @@ const (
 	daily   = "limit_daily"
 	monthly = "limit_monthly"
 	atOnce  = "limit_at_once"
+	models  = "limit_models"
 )
 
 // Read returns the limits with what was entered. An empty field means without a limit; one that cannot be read has a
@@ -38,6 +40,13 @@ func Read(f *form.Form, l imagegen.KeyLimits) imagegen.KeyLimits {
 		}
 		l.Concurrent = n
 	}
+	l.Models = nil
+	if written := f.Value(models); written != "" {
+		l.Models = strings.FieldsFunc(written, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+	}
+	if err := (imagegen.KeyLimits{Models: l.Models}).Check(); err != nil {
+		f.AddFault(models, "Name at most %d models, each once.", imagegen.MaxKeyModels)
+	}
 	return l
 }
 
@@ -50,7 +59,7 @@ func Filled(l imagegen.KeyLimits) *form.Form {
 		return strconv.FormatInt(n, 10)
 	}
 	return form.Filled(total, text(int64(l.Credits)), daily, text(int64(l.Daily)), monthly, text(int64(l.Monthly)),
-		atOnce, text(int64(l.Concurrent)))
+		atOnce, text(int64(l.Concurrent)), models, strings.Join(l.Models, " "))
 }
 
 // Text says limits in words; "" if there are none.
@@ -66,6 +75,9 @@ func Text(l imagegen.KeyLimits) string {
 	}
 	if l.Concurrent > 0 {
 		said = append(said, format.Count(l.Concurrent, "request", "requests")+" at once")
+	}
+	if len(l.Models) > 0 {
+		said = append(said, "the models "+strings.Join(l.Models, ", "))
 	}
 	return strings.Join(said, ", ")
 }

@@ -168,12 +168,12 @@ func (a *openAccount) today() time.Time {
 
 // allows returns why the limits of who asks do not permit a charge; nil if they do. Without limits it reads nothing.
 func (a *openAccount) allows(by Asker, cost imagegen.Credits) error {
-	if by.Key.Members == 0 && by.Key.Limits != (imagegen.KeyLimits{}) {
+	if by.Key.Members == 0 && by.Key.Limits.Count() {
 		if err := by.Key.CheckLimits(a.uses(by.Key.ID), cost); err != nil {
 			return err
 		}
 	}
-	if by.Member.Limits != (imagegen.KeyLimits{}) {
+	if by.Member.Limits.Count() {
 		return by.Member.CheckLimits(a.uses(MemberKey(by.Member.ID)), cost)
 	}
 	return nil

@@ -42,8 +42,8 @@ type Accounts interface {
 }
 
 // Asked returns why a new record cannot be had: its API key, its user, its idempotency key, in
-// this order; last whether the user is suspended, so that what was charged before is answered all the same. at is the
-// time of the commit: the record may be older, since its call waited for a slot.
+// this order; last whether the user is suspended and may use the model, so that what was charged before is answered all
+// the same. at is the time of the commit: the record may be older, since its call waited for a slot.
 func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 	u, err := in.User(r.User)
 	if err != nil && !errors.Is(err, imagegen.ErrNotFound) { // an embedder's users are its own
@@ -78,6 +78,14 @@ func Asked(in Accounts, r imagegen.Record, at clock.Reading) error {
 		return err
 	}
 	if err := u.CheckNotSuspended(); err != nil {
+		return err
+	}
+	if k.Members == 0 {
+		if err := k.CheckModel(r.Model); err != nil {
+			return err
+		}
+	}
+	if err := u.CheckModel(r.Model); err != nil {
 		return err
 	}
 	return pays(in, u, r)
@@ -156,16 +164,16 @@ func free(in Accounts, r imagegen.Record, at clock.Reading) error {
 }
 
 // Unlimited returns why a record cannot be created whose charge is made separately; nil if it can. It refuses API keys
-// with limits, and members with limits, which can only be enforced in the commit that charges.
+// and members with limits that count, which can only be enforced in the commit that charges.
 func Unlimited(in Accounts, r imagegen.Record) error {
 	by, err := asker(in, r)
 	switch {
 	case err != nil:
 		return err
-	case by.Key.Members == 0 && by.Key.Limits != (imagegen.KeyLimits{}):
+	case by.Key.Members == 0 && by.Key.Limits.Count():
 		return imagegen.ChargeRefused("the limits of the API key %s cannot be kept here; use one without limits",
 			by.Key.ID)
-	case by.Member.Limits != (imagegen.KeyLimits{}):
+	case by.Member.Limits.Count():
 		return imagegen.ChargeRefused("the limits of your account cannot be kept here; ask the operator of this service")
 	}
 	return nil

@@ -106,12 +106,12 @@ func TestFormerRows(t *testing.T) {
 	t.Run("user", func(t *testing.T) {
 		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at,
 			SuspendedAt: at, Sponsor: "bob", Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3,
-				Concurrent: 4}, Display: "Al"}, codeUser)
+				Concurrent: 4, Models: []string{"m"}}, Display: "Al"}, codeUser)
 	})
 	t.Run("key", func(t *testing.T) {
 		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1},
 			CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at, Limits: imagegen.KeyLimits{Credits: 1,
-				Daily: 2, Monthly: 3, Concurrent: 4}, Members: 5}, codeKey)
+				Daily: 2, Monthly: 3, Concurrent: 4, Models: []string{"m"}}, Members: 5}, codeKey)
 	})
 	t.Run("operatorkey", func(t *testing.T) {
 		former(t, account.OperatorKey{ID: "opk_1", Name: "payments", Prefix: "img_ops_x", Hash: [32]byte{1},

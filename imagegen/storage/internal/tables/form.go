@@ -155,7 +155,7 @@ func codeBalance(c *kv.Coder, b *imagegen.Balance) {
 }
 
 func codeUser(c *kv.Coder, u *imagegen.User) {
-	c.Version(2)
+	c.Version(3)
 	kv.Text(c, &u.ID)
 	kv.Text(c, &u.Name)
 	kv.Text(c, &u.AccountType)
@@ -174,10 +174,13 @@ func codeLimits(c *kv.Coder, l *imagegen.KeyLimits) {
 		kv.Number(c, n)
 	}
 	kv.Number(c, &l.Concurrent)
+	if c.Since(3) {
+		kv.List(c, &l.Models, kv.Text)
+	}
 }
 
 func codeKey(c *kv.Coder, k *imagegen.Key) {
-	c.Version(2)
+	c.Version(3)
 	kv.Text(c, &k.ID)
 	kv.Text(c, &k.User)
 	kv.Text(c, &k.Name)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"time"
 
@@ -145,7 +146,7 @@ func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.Us
 		if err := change(tx, &to); err != nil {
 			return trail.Change{Target: string(id), User: id}, err
 		}
-		if to == from {
+		if reflect.DeepEqual(to, from) {
 			return trail.Change{}, nil
 		}
 		tx.OnCommit(func() { t.users.forget(id) })
@@ -259,7 +260,7 @@ func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.Key
 		if k = from; err != nil {
 			return trail.Change{Target: string(id)}, err
 		}
-		if change(&k); k == from {
+		if change(&k); reflect.DeepEqual(k, from) {
 			return trail.Change{}, nil
 		}
 		keys.Put(tx, &from, &k)

@@ -1,6 +1,8 @@
 package trail
 
 import (
+	"strings"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 )
@@ -47,14 +49,15 @@ func KeyLimited(from, to imagegen.Key) Change {
 
 // limited is limits behind other fields, with the space between them; "" if there are none.
 func limited(l imagegen.KeyLimits) string {
-	if l == (imagegen.KeyLimits{}) {
+	if l.IsZero() {
 		return ""
 	}
 	return " " + limits(l)
 }
 
 func limits(l imagegen.KeyLimits) string {
-	return Fields("credits", l.Credits, "daily_credits", l.Daily, "monthly_credits", l.Monthly, "at_once", l.Concurrent)
+	return Fields("credits", l.Credits, "daily_credits", l.Daily, "monthly_credits", l.Monthly, "at_once", l.Concurrent,
+		"models", strings.Join(l.Models, ","))
 }
 
 // KeyRevoked is the change of a key that is revoked.
