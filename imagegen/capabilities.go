@@ -32,6 +32,8 @@ type Capabilities struct {
 
 	Orientation bool // it turns references upright as their EXIF data say; else the engine sends upright copies
 
+	EndUser bool // it passes on ProviderRequest.EndUser
+
 	Metadata Metadata     // what becomes of the metadata of its images; "": MetadataKeep
 	Verify   Verification // how its images are checked for completeness; "": VerifyDecode
 
@@ -118,6 +120,7 @@ func (c Capabilities) together() Capabilities {
 		all.MaxImages, all.MaxPrompt = max(all.MaxImages, o.MaxImages), max(all.MaxPrompt, o.MaxPrompt)
 		all.Compression = all.Compression && o.Compression // the engine cannot tell which of them made an image
 		all.Orientation = all.Orientation && o.Orientation // nor which of them will get a reference
+		all.EndUser = all.EndUser || o.EndUser
 		all.Transparent, all.Mask, all.MaxSeed = all.Transparent || o.Transparent, all.Mask || o.Mask,
 			max(all.MaxSeed, o.MaxSeed)
 	}

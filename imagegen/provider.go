@@ -114,6 +114,10 @@ type ProviderRequest struct {
 	// mask.
 	Mask *ProviderReference
 
+	// EndUser stands for the user who asked, for an upstream that wants to tell its customer's users apart: 32
+	// hexadecimal digits, always the same for one user, from which nobody can tell who it is. "": say nothing.
+	EndUser string
+
 	// Job is what an earlier attempt saved with SaveJob: continue that upstream work and
 	// do not submit it again. Nil: start from the beginning.
 	Job []byte

@@ -46,7 +46,7 @@ type catalog struct {
 
 // newCatalog returns an error that names everything that is wrong with the models at
 // once.
-func newCatalog(models []Model, policy Policy) (*catalog, error) {
+func newCatalog(models []Model, cfg Config) (*catalog, error) {
 	c := &catalog{entries: make(map[string]catalogEntry, len(models)), providerNames: make(map[string]string,
 		len(models))}
 	var errs []error
@@ -58,11 +58,14 @@ func newCatalog(models []Model, policy Policy) (*catalog, error) {
 		if strings.ContainsRune(m.ID, 0) {
 			errs = append(errs, fmt.Errorf("imagegen: the model identifier %q holds a NUL", m.ID))
 		}
-		if err := m.validateModel(policy); err != nil {
+		if m.SendUser && len(cfg.EndUserKey) == 0 {
+			errs = append(errs, fmt.Errorf("imagegen: model %q has SendUser: Config.EndUserKey is required", m.ID))
+		}
+		if err := m.validateModel(cfg.Policy); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		c.addModel(m.entry(policy))
+		c.addModel(m.entry(cfg.Policy))
 	}
 	errs = append(errs, checkAliases(models)...)
 	return c, errors.Join(errs...)
@@ -244,7 +247,7 @@ func (l PriceList) Models(ctx context.Context) ([]imagegen.ModelInfo, error) {
 // It is safe for concurrent use. New asynchronous calls wait while SetModels asks the Store; ctx
 // bounds that.
 func (e *Engine) SetModels(ctx context.Context, models []Model) error {
-	next, err := newCatalog(models, e.cfg.Policy)
+	next, err := newCatalog(models, e.cfg)
 	if err != nil {
 		return err
 	}

@@ -39,6 +39,10 @@ type Config struct {
 	// generation.
 	Thumbnails bool
 
+	// EndUserKey is the secret from which Model.SendUser derives what upstreams are sent, so it is the same in all
+	// engines, for good. Required if a model has SendUser.
+	EndUserKey []byte
+
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
 	// Admit is called for each valid new request, before the engine checks capacity and
@@ -186,6 +190,10 @@ type Model struct {
 	// like one for a model that does not exist. What was accepted goes on. nil: it is for everybody.
 	OnlyFor []string
 
+	// SendUser has the provider pass on a keyed hash of the user who asks, so that an upstream that blocks somebody
+	// need not block everybody. The provider's Capabilities must have EndUser.
+	SendUser bool
+
 	// Retired hides the model from callers but keeps it for work that was already
 	// accepted. A request for it is refused like one for a model that does not exist.
 	Retired bool
@@ -272,7 +280,7 @@ func (a Attempts) withDefaults() Attempts {
 // validate returns the models as a catalog. Its error names everything that is wrong at
 // once.
 func (c Config) validate() (*catalog, error) {
-	models, err := newCatalog(c.Models, c.Policy)
+	models, err := newCatalog(c.Models, c)
 	var errs []error
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -321,6 +329,9 @@ func (m Model) validateModel(policy Policy) error {
 	}
 	if err := m.Cost.check(); err != nil {
 		return fmt.Errorf("imagegen: model %q: %w", m.ID, err)
+	}
+	if m.SendUser && !can.EndUser {
+		return fmt.Errorf("imagegen: model %q: its provider has no field for SendUser to fill", m.ID)
 	}
 	if m.MaxConcurrent < 0 {
 		return fmt.Errorf("imagegen: model %q: MaxConcurrent is %d; it cannot be negative", m.ID, m.MaxConcurrent)

@@ -3,6 +3,9 @@ package engine
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -225,6 +228,9 @@ func (e *Engine) providerFile(f imagegen.ReferenceFile) imagegen.ProviderReferen
 // providerRequest is what the provider of m is asked in an attempt.
 func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.ProviderRequest {
 	q := e.providerFiles(r, providerRequest(r))
+	if m.SendUser {
+		q.EndUser = endUser(e.cfg.EndUserKey, r.User)
+	}
 	q.SaveJob = func(ctx context.Context, job []byte) error {
 		if !r.Async { // interrupted synchronous work is failed, not resumed: no commit for it
 			return nil
@@ -236,4 +242,11 @@ func (e *Engine) providerRequest(r imagegen.Record, m catalogEntry) imagegen.Pro
 		return nil
 	}
 	return q
+}
+
+// endUser is what stands for a user before upstreams: who has the key alone can tell who it is.
+func endUser(key []byte, u imagegen.UserID) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("end user\x00" + u))
+	return hex.EncodeToString(mac.Sum(nil)[:16])
 }

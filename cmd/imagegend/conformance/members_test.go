@@ -1,9 +1,13 @@
 package conformance_test
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/matryer/is"
@@ -51,6 +55,12 @@ var memberChecks = []check{
 		lines:     []string{"contract: | models for some |"},
 		daemon:    checkModelForSome,
 		elsewhere: []string{"imagegen/engine.TestModelForSome"},
+	},
+	{
+		name:      "end users upstream",
+		lines:     []string{"contract: | end users upstream |"},
+		daemon:    checkEndUsers,
+		elsewhere: []string{"imagegen/engine.TestEndUser", "imagegen/provider/internal/template.TestEndUser"},
 	},
 	{
 		name:      "models in limits",
@@ -236,4 +246,37 @@ func checkModelsInLimits(t *testing.T) {
 		`unknown model "fake-1"; offered: school-1`)
 	limited.generated(t, object{"model": "school-1"})
 	a.generated(t, nil)
+}
+
+func checkEndUsers(t *testing.T) {
+	var mu sync.Mutex
+	said := map[string]string{} // what stood for the end user, by prompt
+	picture := base64.StdEncoding.EncodeToString(picture(1024, 1024))
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Prompt, User string }
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+		mu.Lock()
+		said[q.Prompt] = q.User
+		mu.Unlock()
+		json.NewEncoder(w).Encode(object{"data": []any{object{"b64_json": picture}}})
+	}))
+	t.Cleanup(upstream.Close)
+	model := `credits: {1K: 1}, provider: {type: openai, private: true, sizes: [1024x1024], base_url: ` +
+		upstream.URL + `/v1}}`
+	models := settings{models: "models:\n  - {id: sends, send_user: true, " + model + "\n  - {id: silent, " + model}
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--models", models.modelsFile(t)}})
+	s := school(t, d)
+	for prompt, name := range map[string]string{"first": "zoe", "other": "ann", "again": "zoe"} {
+		s.generated(t, object{"model": "sends", "prompt": prompt, "size": "1024x1024"}, person(name)...)
+	}
+	s.generated(t, object{"model": "silent", "prompt": "silent", "size": "1024x1024"}, person("ann")...)
+	mu.Lock()
+	defer mu.Unlock()
+	same(t, said["first"], pattern(`[0-9a-f]{32}`))
+	same(t, said["other"], pattern(`[0-9a-f]{32}`))
+	same(t, said["again"], said["first"])
+	same(t, said["other"] != said["first"], true)
+	same(t, said["silent"], "")
 }

@@ -54,8 +54,9 @@ func familyOf(model string) family {
 }
 
 // declare adds the options that models of the family have: output_format, output_compression and background of the
-// API reference, and the mask of its page .../images/methods/edit. For a model of no family it adds none.
+// API reference, and the mask of its page .../images/methods/edit. For a model of no family it adds user alone.
 func (f family) declare(can imagegen.Capabilities) imagegen.Capabilities {
+	can.EndUser = true
 	if f.name == "" {
 		return can
 	}

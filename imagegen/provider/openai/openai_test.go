@@ -79,6 +79,7 @@ func TestEditIsSent(t *testing.T) {
 			"jpeg", &compression
 	})
 	r := providertest.Request("as a comic", 2)
+	r.EndUser = "0123456789abcdef"
 	r.References = []imagegen.ProviderReference{
 		providertest.Reference("image/png", "\x89PNG\r\n\x1a\n"+padding, 40, 40),
 		providertest.Reference("image/jpeg", "\xff\xd8\xff"+padding, 40, 40),
@@ -90,7 +91,7 @@ func TestEditIsSent(t *testing.T) {
 	want := []openaitest.Request{{Path: "/v1/images/edits",
 		Params: map[string]any{"model": "gpt-image-2.6-sunburst", "prompt": "as a comic", "n": 2.0, "size": "1024x1024",
 			"quality": "auto", "moderation": "low", "background": "opaque", "complexity": "medium",
-			"input_fidelity": "high", "output_format": "jpeg", "output_compression": 80.0},
+			"user": "0123456789abcdef", "input_fidelity": "high", "output_format": "jpeg", "output_compression": 80.0},
 		Files: []openaitest.File{{Field: "image[]", Name: "reference-1.png", MediaType: "image/png", Size: 5008},
 			{Field: "image[]", Name: "reference-2.jpeg", MediaType: "image/jpeg", Size: 5003},
 			{Field: "image[]", Name: "reference-3.webp", MediaType: "image/webp", Size: 5014}}}}
@@ -108,11 +109,11 @@ func TestGenerationWithoutFidelity(t *testing.T) {
 		c.QualityNames = map[imagegen.Quality]string{"high": "max"}
 	})
 	r := providertest.Request("a fox", 1)
-	r.Quality = "high"
+	r.Quality, r.EndUser = "high", "0123456789abcdef"
 	_, err := providertest.Collect(t.Context(), p, r)
 	is.NoErr(err)
 	is.Equal(d.Requests()[0].Params, map[string]any{"model": "gpt-image-2.5-flare", "prompt": "a fox", "n": 1.0,
-		"size": "1024x1024", "quality": "max", "background": "transparent"})
+		"size": "1024x1024", "quality": "max", "background": "transparent", "user": "0123456789abcdef"})
 }
 
 func TestCallsAreSplit(t *testing.T) {

@@ -21,6 +21,7 @@ type parameters struct {
 	OutputCompression *int   `json:"output_compression,omitempty"`
 	Moderation        string `json:"moderation,omitempty"`
 	Complexity        string `json:"complexity,omitempty"`
+	User              string `json:"user,omitempty"`
 }
 
 // request returns where to send a request for r, and its body: a form if there are references, else JSON.
@@ -32,7 +33,7 @@ func (p *Provider) request(r imagegen.ProviderRequest) (path string, body *upstr
 	c := p.config
 	q := parameters{Model: c.Model, Prompt: r.Prompt, N: r.N, Size: size.String(),
 		Quality: cmp.Or(c.QualityNames[r.Quality], string(r.Quality)), Moderation: c.Moderation,
-		Complexity: c.Complexity}
+		Complexity: c.Complexity, User: r.EndUser}
 	q.Background, q.OutputFormat, q.OutputCompression = c.Background, c.OutputFormat, c.OutputCompression
 	if p.capabilities.Formats != nil {
 		q.setOptions(r.Options)
@@ -73,7 +74,7 @@ func (q parameters) form(r imagegen.ProviderRequest, fidelity string) *upstream.
 	for _, field := range [][2]string{{"model", q.Model}, {"prompt", q.Prompt}, {"n", strconv.Itoa(q.N)},
 		{"size", q.Size}, {"quality", q.Quality}, {"background", q.Background}, {"output_format", q.OutputFormat},
 		{"output_compression", compression}, {"moderation", q.Moderation}, {"complexity", q.Complexity},
-		{"input_fidelity", fidelity}} {
+		{"input_fidelity", fidelity}, {"user", q.User}} {
 		if field[1] != "" {
 			f.Field(field[0], field[1])
 		}

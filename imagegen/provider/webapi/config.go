@@ -204,6 +204,7 @@ func (p *Provider) declared() imagegen.Capabilities {
 	can.Formats = slices.DeleteFunc(slices.Clone(can.Formats), func(f imagegen.Format) bool {
 		return !slices.Contains(plain.Formats, f)
 	})
+	can.EndUser = can.EndUser && plain.EndUser
 	can.Transparent, can.MaxSeed = can.Transparent && plain.Transparent, min(can.MaxSeed, plain.MaxSeed)
 	return can
 }

@@ -198,6 +198,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		{"no yes or no", head + "    retired: soon\n", []string{":5:", "retired", "true or false"}},
 		{"no images", head + "    max_images: 0\n", []string{":5:", "max_images", "from 1"}},
 		{"small account type", head + "    only_for: [pro]\n", []string{":5:", "such as PRO; got \"pro\""}},
+		{"nobody to send", head + "    send_user: true\n", []string{":5:", "no field for it", "{{end_user}}"}},
 		{"no alias", head + "    aliases: []\n", []string{":5:", "aliases: the list is empty"}},
 		{"alias of its own name", head + "    aliases: [m]\n", []string{":5:15:", `model "m"`,
 			`"m" names a model at line 2 already`}},

@@ -25,6 +25,9 @@ func suits(model *yaml.Node, can imagegen.Capabilities) error {
 			}
 		}
 	}
+	if sends := yamlfile.Lookup(model, "send_user"); sends != nil && sends.Value == "true" && !can.EndUser {
+		return errAt(sends, "send_user: this provider has no field for it; leave it out, or give input a {{end_user}}")
+	}
 	if ratios := yamlfile.Lookup(model, "ratios"); ratios != nil && can.Ratios != nil {
 		for _, r := range ratios.Content {
 			if !slices.Contains(can.Ratios, imagegen.Ratio(r.Value)) {

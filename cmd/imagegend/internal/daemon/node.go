@@ -45,6 +45,10 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 	if err := keepCurrency(ctx, db, s.Currency); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	secret, err := db.Secret(ctx)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	service, err := engine.New(engine.Config{
 		Store:  db,
 		Ledger: db,
@@ -58,6 +62,7 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 		Retention: engine.Retention{Generations: s.Retain, FailedPrompts: orNever(s.KeepFailed), Trail: s.TrailRetain},
 		// Only the console shows thumbnails.
 		Thumbnails: s.Console,
+		EndUserKey: secret[:],
 		Warnings:   warnings,
 		Observer:   o,
 		Log:        log,

@@ -91,6 +91,7 @@ func (f *Filler) declare() {
 		}
 	}
 	f.Can.Transparent, f.Can.Mask, f.Can.MaxSeed = uses[Background], uses[Mask] || uses[WhiteMask], 0
+	f.Can.EndUser = uses[EndUser]
 	if uses[Seed] {
 		f.Can.MaxSeed = math.MaxInt32 // models say integer; what every implementation of that holds
 	}
@@ -162,6 +163,9 @@ func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size,
 	}
 	if r.Options.Seed != nil {
 		v[Seed] = *r.Options.Seed
+	}
+	if r.EndUser != "" {
+		v[EndUser] = r.EndUser
 	}
 	if r.Options.Background != "" {
 		v[Background] = string(r.Options.Background)

@@ -28,6 +28,7 @@ const (
 	Reference  = "{{reference}}"  // the first reference image, as Fill's parameter url encodes it
 	References = "{{references}}" // the list of all of them
 	Seed       = "{{seed}}"       // a number
+	EndUser    = "{{end_user}}"   // who asks, as [imagegen.ProviderRequest] says it
 	Format     = "{{format}}"     // png, or what the model calls it
 	Background = "{{background}}" // opaque or transparent
 	Mask       = "{{mask}}"       // a PNG, encoded likewise: what is transparent is to be made anew
@@ -37,12 +38,12 @@ const (
 )
 
 // known are all placeholders, in the order in which an error lists them.
-var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, Format,
-	Background, Mask, WhiteMask}
+var known = []string{Prompt, N, Width, Height, Size, Ratio, Tier, Quality, Reference, References, Each, Seed, EndUser,
+	Format, Background, Mask, WhiteMask}
 
 // alone are the placeholders that must be whole values: they may stand for a file, for a list, or for nothing, of
 // which a text can contain none.
-var alone = []string{Reference, References, Each, Seed, Format, Background, Mask, WhiteMask}
+var alone = []string{Reference, References, Each, Seed, EndUser, Format, Background, Mask, WhiteMask}
 
 // placeholder matches unknown placeholders too, so that a misspelt one is refused and not sent.
 var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)

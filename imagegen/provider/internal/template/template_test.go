@@ -119,6 +119,19 @@ func TestNamedSizes(t *testing.T) {
 	is.Equal(got, map[string]any{"prompt": "a fox", "aspect_ratio": "16:9", "resolution": "1K"})
 }
 
+// Who asks is sent where there is a place for it, and only if something stands for it.
+func TestEndUser(t *testing.T) {
+	is := is.New(t)
+	size := imagegen.Size{Width: 1024, Height: 1024}
+	f, err := template.New(template.Model{MaxPerCall: 1, Can: imagegen.Capabilities{Sizes: []imagegen.Size{size}},
+		Input: map[string]any{"prompt": "{{prompt}}", "customer": "{{end_user}}"}})
+	is.NoErr(err)
+	is.True(f.Can.EndUser)
+	got := f.Fill(imagegen.ProviderRequest{Prompt: "a fox", EndUser: "01ab"}, size, dataURL)
+	is.Equal(got, map[string]any{"prompt": "a fox", "customer": "01ab"})
+	is.Equal(f.Fill(imagegen.ProviderRequest{Prompt: "a fox"}, size, dataURL), map[string]any{"prompt": "a fox"})
+}
+
 // In nested lists, only the innermost element that contains the placeholder is repeated.
 func TestEachReference(t *testing.T) {
 	each := map[string]any{"url": "{{each_reference}}"}
