@@ -156,13 +156,14 @@ func (t Totals) Earned(credit Micros) (revenue, margin Micros) {
 type TotalsKey struct {
 	Day   time.Time // midnight, in UTC, of the day on which it was accepted; zero: all days
 	Model string    // "": all models
+	Payer UserID    // whose credits were spent: the user, or its sponsor; "": all
 	User  UserID    // "": all users
 	Key   KeyID     // "": all keys; if grouped by key: generations without a key
 }
 
 // TotalsKey returns what the generation counts for.
 func (r Record) TotalsKey() TotalsKey {
-	return TotalsKey{Day: UsageDay(r.CreatedAt), Model: r.Model, User: r.User, Key: r.KeyID}
+	return TotalsKey{Day: UsageDay(r.CreatedAt), Model: r.Model, Payer: r.Account(), User: r.User, Key: r.KeyID}
 }
 
 // Totals returns what the generation counts for so far. What was spent on a generation in dispute counts once that is
@@ -187,15 +188,18 @@ type TotalsRow struct {
 	Totals
 }
 
-// UsageByUser is a further property by which totals can be grouped.
-const UsageByUser UsageGroup = "user"
+// Further properties by which totals can be grouped.
+const (
+	UsageByUser  UsageGroup = "user"
+	UsageByPayer UsageGroup = "payer" // whose credits were spent: the user's own, or its sponsor's
+)
 
 // TotalsKeeper is an optional part of a [Store]: it sums up the generations of all users, in the commits that change
 // them.
 type TotalsKeeper interface {
-	// EachTotals calls f with the totals of the days from one to another, both included, for each day, model, user and
-	// key, in no order. f must be quick, and must not call the Store. The cost grows with the number of users, models
-	// and keys of each day.
+	// EachTotals calls f with the totals of the days from one to another, both included, for each day, model,
+	// payer, user and key, in no order. f must be quick, and must not call the Store. The cost grows with the number of
+	// users, models and keys of each day.
 	EachTotals(ctx context.Context, from, to time.Time, f func(TotalsRow)) error
 	// Currency returns the code of the currency that all costs are in. It notes the code that is passed, if none is
 	// noted yet or if replace is true, which only somebody does who knows of no cost.
@@ -204,11 +208,12 @@ type TotalsKeeper interface {
 
 // TotalsWithDefaults is WithDefaults for a query of totals.
 func (q UsageQuery) TotalsWithDefaults(now time.Time) (UsageQuery, error) {
-	return q.withDefaults(now, []UsageGroup{UsageByDay, UsageByModel, UsageByKey, UsageByUser})
+	return q.withDefaults(now, []UsageGroup{UsageByDay, UsageByModel, UsageByKey, UsageByUser, UsageByPayer})
 }
 
-// SumTotals groups totals by q.By, which can contain UsageByUser, in the order of day, model, user and key. q is one of
-// TotalsWithDefaults; each is EachTotals of a TotalsKeeper. ErrInvalidRequest: there would be more than MaxUsageRows.
+// SumTotals groups totals by q.By, which can contain UsageByUser and UsageByPayer, in the order of day, model, payer,
+// user and key. q is one of TotalsWithDefaults; each is EachTotals of a TotalsKeeper. ErrInvalidRequest: there would be
+// more than MaxUsageRows.
 func (q UsageQuery) SumTotals(ctx context.Context,
 	each func(ctx context.Context, from, to time.Time, f func(TotalsRow)) error) ([]TotalsRow, error) {
 	groups := make(map[TotalsKey]Totals)
@@ -227,8 +232,8 @@ func (q UsageQuery) SumTotals(ctx context.Context,
 		all = append(all, TotalsRow{key, t})
 	}
 	slices.SortFunc(all, func(a, b TotalsRow) int {
-		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), strings.Compare(string(a.User),
-			string(b.User)), strings.Compare(string(a.Key), string(b.Key)))
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), cmp.Compare(a.Payer, b.Payer),
+			cmp.Compare(a.User, b.User), cmp.Compare(a.Key, b.Key))
 	})
 	return all, nil
 }
@@ -241,6 +246,8 @@ func (q UsageQuery) group(k TotalsKey) (of TotalsKey) {
 			of.Day = k.Day
 		case UsageByModel:
 			of.Model = k.Model
+		case UsageByPayer:
+			of.Payer = k.Payer
 		case UsageByUser:
 			of.User = k.User
 		case UsageByKey:

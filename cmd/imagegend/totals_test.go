@@ -108,7 +108,7 @@ sketch,ALICE,1,1,2,0.025,0.00,0.025,EUR,1,1
 		Margin: &admin.Money{Micros: 45_000}, Attempts: 2, Unknown: 1}), "")
 	_, err = admin.SumTotals.Do(ctx, operator(t, d, raw), admin.TotalsQuery{By: []imagegen.UsageGroup{"moon"}})
 	refused(t, err, http.StatusBadRequest, "invalid_request")
-	says(t, err.Error(), "[day model key user]")
+	says(t, err.Error(), "[day model key user payer]")
 
 	// The JSON of the command is that of the call, and erasure changes neither.
 	d.Admin("generation", "delete", made.ID)

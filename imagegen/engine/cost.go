@@ -163,9 +163,9 @@ func (e *Engine) EachTotals(ctx context.Context, from, to time.Time, f func(imag
 	return imagegen.ToUserError(k.EachTotals(ctx, from, to, f))
 }
 
-// Totals returns what the generations of all users count for, by day, model, user and key as q says: for operators.
-// ErrInvalidRequest: see UsageQuery.TotalsWithDefaults, or there would be more than MaxUsageRows. ErrNotFound: as for
-// EachTotals.
+// Totals returns what the generations of all users count for, by day, model, payer, user and key as q says: for
+// operators. ErrInvalidRequest: see UsageQuery.TotalsWithDefaults, or there would be more than MaxUsageRows.
+// ErrNotFound: as for EachTotals.
 func (e *Engine) Totals(ctx context.Context, q imagegen.UsageQuery) ([]imagegen.TotalsRow, error) {
 	q, err := q.TotalsWithDefaults(e.cfg.Now())
 	if err != nil {

@@ -61,6 +61,11 @@ func TestMember(t *testing.T) {
 	own, err := s.Usage(ctx, imagegen.UsageQuery{})
 	h.is.NoErr(err)
 	h.is.Equal(cmp.Diff([]imagegen.Usage{{UsageSums: sums}}, own.Rows), "")
+	totals, err := h.engine.Totals(ctx, imagegen.UsageQuery{By: []imagegen.UsageGroup{imagegen.UsageByPayer,
+		imagegen.UsageByUser}})
+	h.is.NoErr(err)
+	h.is.Equal(len(totals), 1)
+	h.is.Equal(cmp.Diff(imagegen.TotalsKey{Payer: school.ID, User: zoe.ID}, totals[0].TotalsKey), "")
 	_, err = s.Usage(ctx, imagegen.UsageQuery{By: []imagegen.UsageGroup{imagegen.UsageByKey}})
 	h.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
 	h.audit()

@@ -66,6 +66,11 @@ func Totals(t *testing.T, open func(t *testing.T) Storage) {
 					Cost:    300_020}),
 				row(imagegen.TotalsKey{User: Bob}, imagegen.Totals{Generations: 1, Images: 1, Spent: 2, Attempts: 1,
 					Cost: 300_000})}},
+			{[]imagegen.UsageGroup{imagegen.UsageByPayer}, []imagegen.TotalsRow{
+				row(imagegen.TotalsKey{Payer: Alice}, imagegen.Totals{Generations: 3, Images: 3, Spent: 6, Attempts: 3,
+					Unknown: 1, Cost: 300_020}),
+				row(imagegen.TotalsKey{Payer: Bob}, imagegen.Totals{Generations: 1, Images: 1, Spent: 2, Attempts: 1,
+					Cost: 300_000})}},
 		} {
 			got, err := e.Totals(t.Context(), imagegen.UsageQuery{By: c.by})
 			is.NoErr(err)

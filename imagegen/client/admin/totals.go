@@ -7,11 +7,12 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 )
 
-// SumTotals sums up the generations of all users, by day, model, user and key: what they brought in and what they cost
-// upstream.
+// SumTotals sums up the generations of all users, by day, model, payer, user and key: what they brought in and what
+// they cost upstream.
 var SumTotals = Call[TotalsQuery, TotalsReport]{Name: "totals", Scope: account.ScopeRead}
 
-// TotalsQuery asks for totals as [imagegen.UsageQuery] does. By can also contain imagegen.UsageByUser.
+// TotalsQuery asks for totals as [imagegen.UsageQuery] does. By can also contain imagegen.UsageByUser
+// and imagegen.UsageByPayer.
 type TotalsQuery struct {
 	From Day                   `json:"from"`
 	To   Day                   `json:"to"`
@@ -28,12 +29,13 @@ type TotalsReport struct {
 	Rows        []TotalsRow           `json:"data"`
 }
 
-// TotalsRow is one row of totals. Day is zero, and Model, User and Key are nil, unless the query groups by them; Key is
-// also nil for generations without a key. A generation counts on the day on which it was accepted.
+// TotalsRow is one row of totals. Day is zero, and Model, Payer, User and Key are nil, unless the query groups by them;
+// Key is also nil for generations without a key. A generation counts on the day on which it was accepted.
 type TotalsRow struct {
 	Day         Day              `json:"day"`
 	Model       *string          `json:"model"`
-	User        *string          `json:"user"` // the name; the identifier, if no such user is known
+	Payer       *string          `json:"payer"` // as User: whose credits were spent, the user's own or its sponsor's
+	User        *string          `json:"user"`  // the name; the identifier, if no such user is known
 	Key         *imagegen.KeyID  `json:"key"`
 	Generations int              `json:"generations"` // that have ended
 	Images      int              `json:"images"`      // that were paid for

@@ -22,22 +22,23 @@ func (s *session) flushTotals(b *pgx.Batch) {
 	if len(changes) == 0 {
 		return
 	}
-	var models, users, keys [][]byte
+	var models, payers, users, keys [][]byte
 	var days, generations, images, spent, attempts, unknown, cost []int64
 	for k, t := range changes {
 		days, models = append(days, k.Day.Unix()), append(models, []byte(k.Model))
+		payers = append(payers, []byte(k.Payer))
 		users, keys = append(users, []byte(k.User)), append(keys, []byte(k.Key))
 		generations, images = append(generations, int64(t.Generations)), append(images, int64(t.Images))
 		spent, attempts = append(spent, int64(t.Spent)), append(attempts, int64(t.Attempts))
 		unknown, cost = append(unknown, int64(t.Unknown)), append(cost, int64(t.Cost))
 	}
 	b.Queue(`insert into imagegend.generation_totals as t
- select * from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])
- x(day, model, usr, key, generations, images, spent, attempts, unknown, cost) order by day, model, usr, key
- on conflict (day, model, usr, key) do update set generations = t.generations + excluded.generations,
+ select * from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
+ x(day, model, payer, usr, key, generations, images, spent, attempts, unknown, cost) order by day, model, payer, usr, key
+ on conflict (day, model, payer, usr, key) do update set generations = t.generations + excluded.generations,
  images = t.images + excluded.images, spent = t.spent + excluded.spent, attempts = t.attempts + excluded.attempts,
  unknown = t.unknown + excluded.unknown, cost = t.cost + excluded.cost`,
-		days, models, users, keys, generations, images, spent, attempts, unknown, cost)
+		days, models, payers, users, keys, generations, images, spent, attempts, unknown, cost)
 }
 
 // EachTotals implements [imagegen.TotalsKeeper].
@@ -56,14 +57,14 @@ func (db *DB) Currency(ctx context.Context, code string, replace bool) (string, 
 func (s *session) eachTotals(from, to time.Time, f func(imagegen.TotalsRow)) {
 	var r imagegen.TotalsRow
 	var day int64
-	var model, user, key []byte
+	var model, payer, user, key []byte
 	s.query(func(rows pgx.Rows) error {
 		return each(rows, func() error {
 			r.TotalsKey = imagegen.TotalsKey{Day: time.Unix(day, 0).UTC(), Model: string(model),
-				User: imagegen.UserID(user), Key: imagegen.KeyID(key)}
+				Payer: imagegen.UserID(payer), User: imagegen.UserID(user), Key: imagegen.KeyID(key)}
 			f(r)
 			return nil
-		}, &day, &model, &user, &key, &r.Generations, &r.Images, &r.Spent, &r.Attempts, &r.Unknown, &r.Cost)
+		}, &day, &model, &payer, &user, &key, &r.Generations, &r.Images, &r.Spent, &r.Attempts, &r.Unknown, &r.Cost)
 	}, `select * from imagegend.generation_totals where day between $1 and $2`, from.Unix(), to.Unix())
 }
 

@@ -24,7 +24,7 @@ func (l *Local) sumTotals(ctx context.Context, in admin.TotalsQuery) (admin.Tota
 		return admin.TotalsReport{}, words(err)
 	}
 	names := make(map[imagegen.UserID]string)
-	if slices.Contains(q.By, imagegen.UsageByUser) {
+	if slices.Contains(q.By, imagegen.UsageByUser) || slices.Contains(q.By, imagegen.UsageByPayer) {
 		users, err := l.asked(ctx, "")
 		if err != nil {
 			return admin.TotalsReport{}, err
@@ -47,10 +47,13 @@ func viewTotalsRow(r imagegen.TotalsRow, names map[imagegen.UserID]string) admin
 	if r.Model != "" {
 		v.Model = &r.Model
 	}
-	if r.User != "" {
-		name := cmp.Or(names[r.User], string(r.User))
-		v.User = &name
+	named := func(id imagegen.UserID) *string {
+		if id == "" {
+			return nil
+		}
+		return new(cmp.Or(names[id], string(id)))
 	}
+	v.Payer, v.User = named(r.Payer), named(r.User)
 	if r.Key != "" {
 		v.Key = &r.Key
 	}

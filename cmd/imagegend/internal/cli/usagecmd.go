@@ -75,11 +75,11 @@ func (a *app) usageCommand() *cobra.Command {
 		}
 		// CHARGED was taken at acceptance. Of that, REFUNDED was given back and SPENT is spent for good; open charges
 		// hold the rest.
-		header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY", "MEMBER"), "CHARGED", "REFUNDED", "SPENT",
+		header := append(grouped(report.By, heading), "CHARGED", "REFUNDED", "SPENT",
 			"IMAGES", "GENERATIONS", "FAILED", "CANCELLED")
 		return printList(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any {
-			return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), nil, orNone(r.Key),
-				orNone(r.Member)),
+			cell := func(g imagegen.UsageGroup) any { return orNone(usageOf(r, g)) }
+			return append(grouped(report.By, cell),
 				r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
 		})
 	})
@@ -106,24 +106,25 @@ func (a *app) totals(ctx context.Context, s admin.Caller, q admin.TotalsQuery) (
 
 // printTotals prints totals for people, or as JSON.
 func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
-	header := append(grouped(report.By, "DAY", "MODEL", "USER", "KEY", ""), "GENERATIONS", "IMAGES", "CREDITS",
+	header := append(grouped(report.By, heading), "GENERATIONS", "IMAGES", "CREDITS",
 		"REVENUE "+report.Currency, "COST "+report.Currency, "MARGIN "+report.Currency, "UNKNOWN")
 	return printList(a, asJSON, report.Rows, header, func(r admin.TotalsRow) []any {
-		return append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orNone(r.Model), orNone(r.User),
-			orNone(r.Key), nil), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost, orNone(r.Margin),
-			fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
+		cell := func(g imagegen.UsageGroup) any { return orNone(totalsOf(r, g)) }
+		return append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost,
+			orNone(r.Margin), fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
 	})
 }
 
 // writeTotals writes totals as CSV. What is not known is empty.
 func writeTotals(to io.Writer, report admin.TotalsReport) error {
 	w := csv.NewWriter(to)
-	_ = w.Write(append(grouped(report.By, "day", "model", "user", "key", ""), "generations", "images", "credits",
+	name := func(g imagegen.UsageGroup) string { return string(g) }
+	_ = w.Write(append(grouped(report.By, name), "generations", "images", "credits",
 		"revenue", "cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
 	for _, r := range report.Rows {
-		cells := append(grouped(report.By, any(r.Day.Format(time.DateOnly)), orEmpty(r.Model), orEmpty(r.User),
-			orEmpty(r.Key), nil), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost, orEmpty(r.Margin),
-			report.Currency, r.Attempts, r.Unknown)
+		cell := func(g imagegen.UsageGroup) any { return orEmpty(totalsOf(r, g)) }
+		cells := append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost,
+			orEmpty(r.Margin), report.Currency, r.Attempts, r.Unknown)
 		var row []string
 		for _, cell := range cells {
 			row = append(row, fmt.Sprint(cell))
@@ -134,18 +135,46 @@ func writeTotals(to io.Writer, report admin.TotalsReport) error {
 	return w.Error()
 }
 
-// grouped returns the columns that rows are grouped by, in the service's order and not in that of --by.
-func grouped[T any](by []imagegen.UsageGroup, day, model, user, key, member T) (columns []T) {
-	for _, g := range []struct {
-		by     imagegen.UsageGroup
-		column T
-	}{{imagegen.UsageByDay, day}, {imagegen.UsageByModel, model}, {imagegen.UsageByUser, user},
-		{imagegen.UsageByKey, key}, {imagegen.UsageByMember, member}} {
-		if slices.Contains(by, g.by) {
-			columns = append(columns, g.column)
+// grouped returns the cells of what rows are grouped by, in the service's order and not in that of --by.
+func grouped[T any](by []imagegen.UsageGroup, cell func(imagegen.UsageGroup) T) (cells []T) {
+	for _, g := range []imagegen.UsageGroup{imagegen.UsageByDay, imagegen.UsageByModel, imagegen.UsageByPayer,
+		imagegen.UsageByUser, imagegen.UsageByKey, imagegen.UsageByMember} {
+		if slices.Contains(by, g) {
+			cells = append(cells, cell(g))
 		}
 	}
-	return columns
+	return cells
+}
+
+// heading is what a table calls a property.
+func heading(g imagegen.UsageGroup) string { return strings.ToUpper(string(g)) }
+
+// totalsOf returns what a row of totals is of; nil: of nothing, such as of no key.
+func totalsOf(r admin.TotalsRow, by imagegen.UsageGroup) *string {
+	switch by {
+	case imagegen.UsageByDay:
+		return new(r.Day.Format(time.DateOnly))
+	case imagegen.UsageByModel:
+		return r.Model
+	case imagegen.UsageByPayer:
+		return r.Payer
+	case imagegen.UsageByUser:
+		return r.User
+	}
+	return (*string)(r.Key)
+}
+
+// usageOf returns what a row of usage is of; nil: of nothing.
+func usageOf(r admin.UsageRow, by imagegen.UsageGroup) *string {
+	switch by {
+	case imagegen.UsageByDay:
+		return new(r.Day.Format(time.DateOnly))
+	case imagegen.UsageByModel:
+		return r.Model
+	case imagegen.UsageByMember:
+		return r.Member
+	}
+	return (*string)(r.Key)
 }
 
 // orEmpty returns "" for nil.

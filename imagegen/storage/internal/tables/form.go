@@ -52,6 +52,7 @@ func codeTotals(c *kv.Coder, r *imagegen.TotalsRow) {
 	kv.Number(c, &day)
 	r.Day = time.Unix(day, 0).UTC()
 	kv.Text(c, &r.Model)
+	kv.Text(c, &r.Payer)
 	kv.Text(c, &r.User)
 	kv.Text(c, &r.Key)
 	kv.Number(c, &r.Generations)

@@ -15,11 +15,11 @@ import (
 // them.
 const totalsIn = GenerationsIn + ".totals"
 
-// totals are the sums over generations, by day, model, user and key.
+// totals are the sums over generations, by day, model, payer, user and key.
 var totals = table.New(totalsIn, func(r *imagegen.TotalsRow) []byte { return totalsKey(r.TotalsKey) }, codeTotals)
 
 func totalsKey(k imagegen.TotalsKey) []byte {
-	return kv.Key(kv.TimeKey(k.Day), k.Model, string(k.User), string(k.Key))
+	return kv.Key(kv.TimeKey(k.Day), k.Model, string(k.Payer), string(k.User), string(k.Key))
 }
 
 // count brings the totals up to date with a row that is put in place of another.
