@@ -202,12 +202,15 @@ func TestUploadBesideALedgerThatHangs(t *testing.T) {
 func TestStopBesideALedgerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l hangs
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { l = hanging(c) })
-		for n := range 64 {
-			_, err := h.db.Create(t.Context(), abandoned(n), 0)
-			h.is.NoErr(err)
-		}
-		l.settle.Store(true)
+		h := start(t, yieldImages(1, nil), func(c *engine.Config) {
+			l = hanging(c)
+			l.settle.Store(true)
+			for n := range 64 { // before the engine starts, so that one turn of recovery takes them all
+				if _, err := c.Store.Create(t.Context(), abandoned(n), 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 		go h.engine.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{})) // hangs in its settlement
 		time.Sleep(time.Minute)
 		began := time.Now()

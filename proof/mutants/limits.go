@@ -9,7 +9,7 @@ var ofLimits = []mutant{
 				`use, _ := s.books.KeyUse(ctx, r.User, r.KeyID); time.Sleep(5 * time.Millisecond)`),
 			replace(`if err := rules.Charge(lookup{s}, $books, to); err != nil { $*refuse }`,
 				`if err := s.keys[r.KeyID].CheckLimits(use, to.Charge().Credits); err != nil { $*refuse }
-				if err := $books.Charge(to.Charge(), imagegen.Key{}); err != nil { $*refuse }`),
+				if err := $books.Charge(to.Charge(), ledger.Asker{}); err != nil { $*refuse }`),
 		),
 		catcher: by(memory, "TestJoint")},
 	{name: "refund-on-its-own-day", breaks: "what comes back counts on the day of its charge",
