@@ -118,8 +118,9 @@ type CreditAdmin interface {
 	// Grant adds a lot. It is idempotent by Ref: a repetition returns the existing lot, even
 	// if Promo, Priority or Expires differ. ErrGrantConflict: the Ref exists with another user
 	// or amount, or belongs to a revocation. ErrInvalidRequest: the user is not Valid; the
-	// amount, the priority or the Ref is out of range; the account would exceed MaxCredits; or
-	// the expiry is not in the future, or after the year 2262.
+	// amount, the priority or the Ref is out of range; the account would exceed MaxCredits;
+	// the expiry is not in the future, or after the year 2262; or a sponsor pays for the user,
+	// if the store has a say in the ledger's commits.
 	Grant(ctx context.Context, g Grant) (Granted, error)
 
 	// Revoke takes unspent credits back: all of r.Credits, or none. It is idempotent by Ref: a

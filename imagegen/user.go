@@ -26,7 +26,7 @@ type AccountStore interface {
 	UserByName(ctx context.Context, name string) (User, error)
 	// Users lists all users in the order of their names.
 	Users(ctx context.Context) ([]User, error)
-	// SetAccountType changes the account type. ErrNotFound.
+	// SetAccountType changes the account type; of a member, "" is that of its sponsor. ErrNotFound.
 	SetAccountType(ctx context.Context, id UserID, accountType string) error
 	// DisableUser makes all keys of the user count as revoked, and makes Create refuse
 	// every new record of the user, for good. A repeated call does not change the time.
@@ -41,7 +41,8 @@ type AccountStore interface {
 	ResumeUser(ctx context.Context, id UserID) error
 	// SetSponsor has a sponsor pay, within limits, for everything that is created for the user from now on; with
 	// sponsor "" the user pays again. ErrNotFound: one of the two does not exist. ErrInvalidRequest: the limits do not
-	// pass Check; or the two are the same, the sponsor has a sponsor, or the user has members.
+	// pass Check, or are given without a sponsor; or the two are the same, the sponsor has a sponsor, the user has
+	// members or, if the ledger takes part in the store's commits, credits.
 	SetSponsor(ctx context.Context, id, sponsor UserID, limits KeyLimits) error
 	// CreateMember adds a user with a sponsor. It succeeds, and changes nothing, if there is a user with that
 	// identifier. ErrChargeRefused: the sponsor has most members already, which leaves no row in an audit trail, since
@@ -86,7 +87,7 @@ func ParseAccountType(s string) (string, error) {
 type User struct {
 	ID          UserID
 	Name        string // unique
-	AccountType string // as ParseAccountType returns it
+	AccountType string // as ParseAccountType returns it; "" for a member: that of its sponsor
 	CreatedAt   time.Time
 	DisabledAt  time.Time // zero: not disabled
 	SuspendedAt time.Time // zero: not suspended
@@ -104,8 +105,11 @@ func (u User) Payer() UserID { return cmp.Or(u.Sponsor, u.ID) }
 // CheckNotSuspended returns ErrChargeRefused if the user is suspended, so that nothing new
 // can be charged; else nil.
 func (u User) CheckNotSuspended() error {
-	if u.SuspendedAt.IsZero() {
+	switch {
+	case u.SuspendedAt.IsZero():
 		return nil
+	case u.Sponsor != "": // one of many behind a key, maybe: the message says who
+		return ChargeRefused("%q is suspended, and nothing was charged; the owner of the account can say why", u.Name)
 	}
 	return ChargeRefused("this account is suspended, and nothing was charged; ask the operator of this service")
 }
@@ -116,6 +120,11 @@ func (u User) CheckPays(sponsor User) error {
 		return ChargeRefused("the account that pays for this one is suspended, and nothing was charged; ask its owner")
 	}
 	return nil
+}
+
+// CheckGranted returns why u, a member of sponsor, is granted no credits: ErrInvalidRequest.
+func (u User) CheckGranted(sponsor User) error {
+	return Invalid("user %q is a member of %q, who pays for it; grant credits to %[2]q", u.Name, sponsor.Name)
 }
 
 // CheckLimits is that of a [Key], for a member. used counts against its limits already.

@@ -90,17 +90,18 @@ func (a *Accounts) User(ctx context.Context, id imagegen.UserID) (imagegen.User,
 }
 
 // Account returns a user as it is charged and priced. One that the store does not know is an embedder's own, with the
-// DefaultAccountType. A member whose account type is the DefaultAccountType has that of its sponsor.
+// DefaultAccountType. A member for whom none was set has that of its sponsor.
 func (a *Accounts) Account(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
 	u, err := a.store.User(ctx, id)
 	if errors.Is(err, imagegen.ErrNotFound) {
 		return imagegen.User{ID: id, AccountType: imagegen.DefaultAccountType}, nil
 	}
-	if err == nil && u.Sponsor != "" && u.AccountType == imagegen.DefaultAccountType {
+	if err == nil && u.Sponsor != "" && u.AccountType == "" {
 		var sponsor imagegen.User
 		sponsor, err = a.store.User(ctx, u.Sponsor)
 		u.AccountType = sponsor.AccountType
 	}
+	u.AccountType = cmp.Or(u.AccountType, imagegen.DefaultAccountType)
 	return u, imagegen.ToUserError(err)
 }
 
@@ -160,12 +161,14 @@ func pageOf(all []imagegen.User, q imagegen.UserQuery) (p imagegen.UserPage) {
 	return p
 }
 
-// SetAccountType changes a user's account type; lower-case letters in it become
+// SetAccountType changes a user's account type; "" gives a member that of its sponsor. Lower-case letters in it become
 // upper-case. ErrInvalidRequest: the type is not valid, see CreateUser. ErrNotFound.
 func (a *Accounts) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
-	accountType, err := imagegen.ParseAccountType(accountType)
-	if err != nil {
-		return err
+	if u, _ := a.User(ctx, id); accountType != "" || u.Sponsor == "" {
+		var err error
+		if accountType, err = imagegen.ParseAccountType(accountType); err != nil {
+			return err
+		}
 	}
 	return imagegen.ToUserError(a.store.SetAccountType(ctx, id, accountType))
 }

@@ -54,7 +54,7 @@ func (p Person) Member(sponsor imagegen.User) (imagegen.User, error) {
 	}
 	sum := sha256.Sum256([]byte(string(sponsor.ID) + "\x00" + id))
 	u := imagegen.User{ID: imagegen.UserID("usr_" + ulid.ULID(sum[:16]).String()), Name: MemberName(sponsor, id),
-		AccountType: imagegen.DefaultAccountType, Sponsor: sponsor.ID, Display: displayed(p.Name)}
+		Sponsor: sponsor.ID, Display: displayed(p.Name)}
 	return u, checkName("member", u.Name)
 }
 

@@ -40,7 +40,18 @@ func TestSponsorOfAUser(t *testing.T) {
 		s.is.True(a.has(want))
 	}
 	a = v.post("users/"+string(school.user.ID)+"/sponsor", "sponsor", "olivia")
-	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity) // it has credits
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("User &#34;school&#34; pays for others and cannot get a sponsor; end that first"))
+	a = v.post(page+"/grants", "credits", "5", "once", "o") // from a page that was open before
+	s.is.Equal(a.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(a.has("User &#34;zoe&#34; is a member of &#34;school&#34;, who pays for it"))
+
+	s.is.NoErr(s.Accounts().SetAccountType(t.Context(), school.user.ID, "EDU"))
+	s.is.True(v.get(page).has("<dt>Account type</dt><dd>EDU</dd>", "If it is empty, that of the sponsor counts."))
+	s.is.True(v.get(members).has("the sponsor’s"))
+	for set, want := range map[string]string{"free": "FREE", "": "that of the sponsor"} {
+		s.is.True(v.follow(v.post(page+"/type", "type", set)).has("The account type of zoe is " + want + "."))
+	}
 	s.is.True(v.follow(v.post(page+"/sponsor/end")).has("zoe pays for themselves.", "Grant credits"))
 	s.is.Equal(zoe.sponsor(), imagegen.UserID(""))
 	s.is.Equal(school.post(page+"/sponsor", "sponsor", "school").StatusCode, http.StatusNotFound)

@@ -184,11 +184,15 @@ func TestPersonRefusedAlone(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
 	c := h.class(10, imagegen.KeyLimits{})
 	ctx := t.Context()
-	zoe, ann := c.pupil("zoe"), c.pupil("ann")
-	for _, s := range []*engine.Session{zoe, ann} {
+	zoe, ann, bob := c.pupil("zoe"), c.pupil("ann"), c.pupil("bob")
+	for _, s := range []*engine.Session{zoe, ann, bob} {
 		_, err := s.Generate(ctx, fox(imagegen.GenerateRequest{}))
 		h.is.NoErr(err)
 	}
+	h.is.NoErr(h.engine.Accounts().SuspendUser(ctx, bob.User()))
+	_, suspended := c.pupil("bob").Generate(ctx, fox(imagegen.GenerateRequest{}))
+	h.is.True(errors.Is(suspended, imagegen.ErrChargeRefused))
+	h.is.True(strings.Contains(suspended.Error(), `"school/bob" is suspended, and nothing was charged`))
 	h.is.NoErr(h.engine.Accounts().DisableUser(ctx, zoe.User()))
 	_, err := c.as("zoe")
 	h.is.True(errors.Is(err, imagegen.ErrChargeRefused) && strings.Contains(err.Error(), `"zoe" is disabled`))

@@ -7,9 +7,10 @@ import (
 )
 
 // SetSponsor is [account.Accounts.SetSponsor] for a user without credits of its own: they would be out of reach.
-// ErrInvalidRequest: also if the user has credits, or some are held for what is under way.
+// ErrInvalidRequest: also if the user has credits, or some are held for what is under way. A Store whose commits the
+// ledger joins looks at that itself.
 func (e *Engine) SetSponsor(ctx context.Context, member, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
-	if sponsor != "" {
+	if sponsor != "" && e.joint == nil {
 		if own, err := e.holdsCredits(ctx, member); err != nil {
 			return imagegen.ToUserError(err)
 		} else if own {
@@ -29,12 +30,16 @@ func (e *Engine) holdsCredits(ctx context.Context, u imagegen.UserID) (bool, err
 	return b.Credits > 0, err
 }
 
-// CheckGrant returns why a user is granted no credits: somebody else pays for it. ErrInvalidRequest.
+// CheckGrant returns why a user is granted no credits: somebody else pays for it. ErrInvalidRequest. The ledgers of
+// this module refuse such a grant themselves.
 func (e *Engine) CheckGrant(ctx context.Context, u imagegen.UserID) error {
 	user, err := e.accounts.Account(ctx, u)
-	if err == nil && user.Sponsor != "" {
-		err = imagegen.Invalid("user %q is a member, and its sponsor %s pays for it; grant credits to the sponsor", user.Name,
-			user.Sponsor)
+	if err != nil || user.Sponsor == "" {
+		return err
 	}
-	return err
+	sponsor, err := e.accounts.User(ctx, user.Sponsor)
+	if err != nil {
+		return err
+	}
+	return user.CheckGranted(sponsor)
 }

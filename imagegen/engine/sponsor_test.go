@@ -71,6 +71,24 @@ func TestMember(t *testing.T) {
 	h.audit()
 }
 
+// A member has the account type of its sponsor until one is set for it, FREE too.
+func TestTypeOfMember(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	_, zoe := h.sponsored(imagegen.KeyLimits{})
+	ctx, accounts := t.Context(), h.engine.Accounts()
+	for _, c := range []struct{ set, want string }{{"FREE", "FREE"}, {"pro", "PRO"}, {"", "EDU"}} {
+		h.is.NoErr(accounts.SetAccountType(ctx, zoe.ID, c.set))
+		b, err := h.engine.As(zoe.ID).Balance(ctx)
+		h.is.NoErr(err)
+		h.is.Equal(b.AccountType, c.want)
+	}
+	h.is.NoErr(h.engine.SetSponsor(ctx, zoe.ID, "", imagegen.KeyLimits{}))
+	h.is.True(errors.Is(accounts.SetAccountType(ctx, zoe.ID, ""), imagegen.ErrInvalidRequest)) // nobody's member
+	u, err := accounts.User(ctx, zoe.ID)
+	h.is.NoErr(err)
+	h.is.Equal(u.AccountType, imagegen.DefaultAccountType)
+}
+
 // Credits would be out of reach of a member: who has some gets no sponsor, and who has a sponsor gets none.
 func TestMemberHasNoCredits(t *testing.T) {
 	h := start(t, yieldImages(1, nil))

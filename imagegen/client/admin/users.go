@@ -13,7 +13,7 @@ var (
 	CreateUser = Call[NewUser, User]{Name: "create-user", Scope: account.ScopeUsers}
 	// ListUsers lists all users in the order of their names.
 	ListUsers = Call[None, []User]{Name: "users", Scope: account.ScopeRead}
-	// SetAccountType changes the type that the user sees with the balance.
+	// SetAccountType changes the type that the user sees with the balance. Type "" gives a member that of its sponsor.
 	SetAccountType = Call[AccountType, User]{Name: "set-account-type", Scope: account.ScopeUsers}
 	// DisableUser makes all keys and sign-ins of the user with this name invalid, for good.
 	DisableUser = Call[string, User]{Name: "disable-user", Scope: account.ScopeUsers}
@@ -40,7 +40,7 @@ var (
 type User struct {
 	ID          imagegen.UserID  `json:"id"`
 	Name        string           `json:"name"`
-	AccountType string           `json:"account_type"`
+	AccountType string           `json:"account_type"` // of a member for whom none was set: the sponsor's
 	Role        account.Role     `json:"role"`
 	Credits     imagegen.Credits `json:"credits"`
 	CreatedAt   Time             `json:"created_at"`

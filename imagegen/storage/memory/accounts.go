@@ -55,9 +55,12 @@ func matching[K comparable, V any](in map[K]V, wanted func(V) bool, order func(a
 // act runs a change in one transaction with its row in the audit trail. f changes the maps only when it can no longer
 // fail: what it changes is not undone.
 func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change, error)) error {
-	return trail.ActIn(ctx, s.books.Now(), act, s.rows.Update, ledger.Tx.Note, func(ledger.Tx) (trail.Change, error) {
-		return f()
-	})
+	return s.actIn(ctx, act, func(ledger.Tx) (trail.Change, error) { return f() })
+}
+
+// actIn is act for a change that looks at the books.
+func (s *store) actIn(ctx context.Context, act account.Act, f func(ledger.Tx) (trail.Change, error)) error {
+	return trail.ActIn(ctx, s.books.Now(), act, s.rows.Update, ledger.Tx.Note, f)
 }
 
 // CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier and
@@ -155,12 +158,12 @@ func (s *store) UserPage(ctx context.Context, q imagegen.UserQuery) (p imagegen.
 // SetAccountType implements [imagegen.AccountStore].
 func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountType string) error {
 	return s.changeUser(ctx, account.ActUserSet, id,
-		func(u *imagegen.User) error { u.AccountType = accountType; return nil })
+		func(_ ledger.Tx, u *imagegen.User) error { u.AccountType = accountType; return nil })
 }
 
 // DisableUser implements [imagegen.AccountStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, account.ActUserDisable, id, func(u *imagegen.User) error {
+	return s.changeUser(ctx, account.ActUserDisable, id, func(_ ledger.Tx, u *imagegen.User) error {
 		if u.DisabledAt.IsZero() {
 			u.DisabledAt = at
 		}
@@ -170,7 +173,7 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 
 // SuspendUser implements [imagegen.AccountStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
-	return s.changeUser(ctx, account.ActUserSuspend, id, func(u *imagegen.User) error {
+	return s.changeUser(ctx, account.ActUserSuspend, id, func(_ ledger.Tx, u *imagegen.User) error {
 		if u.SuspendedAt.IsZero() {
 			u.SuspendedAt = at
 		}
@@ -181,16 +184,18 @@ func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Tim
 // ResumeUser implements [imagegen.AccountStore].
 func (s *store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return s.changeUser(ctx, account.ActUserResume, id,
-		func(u *imagegen.User) error { u.SuspendedAt = time.Time{}; return nil })
+		func(_ ledger.Tx, u *imagegen.User) error { u.SuspendedAt = time.Time{}; return nil })
 }
 
 // SetSponsor implements [imagegen.AccountStore].
 func (s *store) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
-	return s.changeUser(ctx, account.ActUserSponsor, id, func(u *imagegen.User) error {
-		members := slices.ContainsFunc(slices.Collect(maps.Values(s.users)),
+	at := s.books.Read()
+	return s.changeUser(ctx, account.ActUserSponsor, id, func(tx ledger.Tx, u *imagegen.User) error {
+		has := rules.Own{Credits: s.books.At(tx, at).Owns(id)}
+		has.Members = slices.ContainsFunc(slices.Collect(maps.Values(s.users)),
 			func(m imagegen.User) bool { return m.Sponsor == id })
-		err := rules.Sponsor(lookup{s}, *u, sponsor, l, members)
-		u.Sponsor, u.Limits = sponsor, l
+		to, err := rules.Sponsor(lookup{s}, *u, sponsor, l, has)
+		*u = to
 		return err
 	})
 }
@@ -198,14 +203,14 @@ func (s *store) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l i
 // changeUser changes a user in one transaction with the row in the audit trail. A change
 // that changes nothing leaves no row.
 func (s *store) changeUser(ctx context.Context, act account.Act, id imagegen.UserID,
-	change func(*imagegen.User) error) error {
-	return s.act(ctx, act, func() (trail.Change, error) {
+	change func(ledger.Tx, *imagegen.User) error) error {
+	return s.actIn(ctx, act, func(tx ledger.Tx) (trail.Change, error) {
 		from, there := s.users[id]
 		if !there {
 			return trail.Change{Target: string(id), User: id}, imagegen.ErrNotFound
 		}
 		to := from
-		if err := change(&to); err != nil {
+		if err := change(tx, &to); err != nil {
 			return trail.Change{Target: string(id), User: id}, err
 		}
 		if reflect.DeepEqual(to, from) {

@@ -49,12 +49,14 @@ type reservation struct {
 }
 
 func newStore(rows *ledger.Memory, books *ledger.Ledger) *store {
-	return &store{rows: rows, books: books,
+	s := &store{rows: rows, books: books,
 		generations: make(map[imagegen.GenerationID]*generation), open: make(map[imagegen.GenerationID]*generation),
 		listed: make(map[imagegen.UserID][]*generation), reserved: make(map[reservation][]*generation),
 		totals: make(map[imagegen.TotalsKey]imagegen.Totals), queue: newQueue(),
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key),
 		hashes: make(map[[32]byte]imagegen.KeyID)}
+	books.Granted = func(_ ledger.Tx, u imagegen.UserID) error { return rules.Granted(lookup{s}, u) }
+	return s
 }
 
 // writeRecord runs f in a transaction that writes, and returns a copy of the record that f returns.

@@ -18,9 +18,9 @@ func (r rowsDB) View(ctx context.Context, f func(ledger.Tx) error) error {
 	return r.db.view(ctx, func(s *session) error { return f(s) })
 }
 
-// Update implements ledger.Store.
+// Update implements ledger.Store. The transaction is a kv.Tx too, since a grant looks at the user.
 func (r rowsDB) Update(ctx context.Context, f func(ledger.Tx) error) error {
-	return r.db.update(ctx, func(s *session) error { return f(s) })
+	return r.db.update(ctx, func(s *session) error { return f(&s.kept) })
 }
 
 // Charge implements [imagegen.Ledger]. For a user whose name is not valid no account is locked, since locking would

@@ -32,6 +32,7 @@ func Joint(t *testing.T, open func(t *testing.T) (imagegen.TxStore, imagegen.Cre
 		"CreateUnlimited":        testCreateUnlimited,
 		"CreateForModels":        testCreateForModels,
 		"CreateForMember":        testCreateForMember,
+		"CreditsOrSponsor":       testCreditsOrSponsor,
 		"CreateForSuspended":     testCreateForSuspended,
 		"CreateForMembersRace":   testCreateForMembersRace,
 		"CreateRace":             testCreateChargedRace,

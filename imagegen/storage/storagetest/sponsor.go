@@ -3,6 +3,7 @@ package storagetest
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,15 +31,21 @@ func testSponsor(s *store) {
 		user, sponsor imagegen.UserID
 		limits        imagegen.KeyLimits
 		want          error
+		says          string
 	}{
-		{"usr_9", "usr_1", imagegen.KeyLimits{}, imagegen.ErrNotFound},
-		{"usr_4", "usr_9", imagegen.KeyLimits{}, imagegen.ErrNotFound},
-		{"usr_4", "usr_4", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest},
-		{"usr_4", "usr_2", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest}, // who has a sponsor
-		{"usr_1", "usr_4", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest}, // who has members
-		{"usr_2", "usr_1", imagegen.KeyLimits{Daily: -1}, imagegen.ErrInvalidRequest},
+		{"usr_9", "usr_1", imagegen.KeyLimits{}, imagegen.ErrNotFound, ""},
+		{"usr_4", "usr_9", imagegen.KeyLimits{}, imagegen.ErrNotFound, ""},
+		{"usr_4", "usr_4", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest, `"club" cannot pay for itself`},
+		{"usr_4", "usr_2", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest, `"zoë" has a sponsor and cannot be one`},
+		{"usr_1", "usr_4", imagegen.KeyLimits{}, imagegen.ErrInvalidRequest, `"school" pays for others`},
+		{"usr_2", "usr_1", imagegen.KeyLimits{Daily: -1}, imagegen.ErrInvalidRequest, "credits per day"},
+		{"usr_2", "", imagegen.KeyLimits{Daily: 1}, imagegen.ErrInvalidRequest, "limits are those of a member"},
 	} {
-		s.is.True(errors.Is(s.SetSponsor(ctx, c.user, c.sponsor, c.limits), c.want))
+		err := s.SetSponsor(ctx, c.user, c.sponsor, c.limits)
+		s.is.True(errors.Is(err, c.want))
+		if !strings.Contains(err.Error(), c.says) {
+			s.t.Errorf("%v does not say %s", err, c.says)
+		}
 	}
 	if i, ok := s.Store.(imagegen.Inspector); ok {
 		s.membersAre(i, "usr_1", "ann", "zoë")
@@ -48,6 +55,34 @@ func testSponsor(s *store) {
 		s.is.NoErr(s.SetSponsor(ctx, "usr_3", "usr_4", imagegen.KeyLimits{})) // nobody's member any more
 		s.membersAre(i, "usr_4", "ann")
 	}
+}
+
+// A member has the account type of its sponsor until one is set for it.
+func testMemberType(s *store) {
+	ctx := s.t.Context()
+	for _, u := range []imagegen.User{{ID: "usr_1", Name: "school", AccountType: "PRO"},
+		{ID: "usr_2", Name: "zoë", AccountType: imagegen.DefaultAccountType},
+		{ID: "usr_3", Name: "ann", AccountType: "EDU"}} {
+		s.is.NoErr(s.CreateUser(ctx, u))
+	}
+	has := func(u imagegen.UserID, want string) {
+		s.t.Helper()
+		got, err := s.User(ctx, u)
+		s.is.NoErr(err)
+		s.is.Equal(got.AccountType, want)
+	}
+	for _, u := range []imagegen.UserID{"usr_2", "usr_3"} {
+		s.is.NoErr(s.SetSponsor(ctx, u, "usr_1", imagegen.KeyLimits{}))
+	}
+	has("usr_2", "")
+	has("usr_3", "EDU")
+	s.is.NoErr(s.SetAccountType(ctx, "usr_2", imagegen.DefaultAccountType))
+	s.is.NoErr(s.SetSponsor(ctx, "usr_2", "usr_1", imagegen.KeyLimits{Daily: 3}))
+	has("usr_2", imagegen.DefaultAccountType) // set while it is a member
+	s.is.NoErr(s.SetAccountType(ctx, "usr_2", ""))
+	has("usr_2", "")
+	s.is.NoErr(s.SetSponsor(ctx, "usr_2", "", imagegen.KeyLimits{}))
+	has("usr_2", imagegen.DefaultAccountType)
 }
 
 // Members are added up to a number, and each once.
@@ -112,6 +147,65 @@ func (j *joint) member(l imagegen.KeyLimits) {
 		j.is.NoErr(j.CreateUser(ctx, imagegen.User{ID: u, Name: string(u), CreatedAt: epoch}))
 	}
 	j.is.NoErr(j.SetSponsor(ctx, bob, alice, l))
+}
+
+// Who has credits gets no sponsor, and who has a sponsor no credits, also where both are asked for at once.
+func testCreditsOrSponsor(j *joint) {
+	ctx := j.t.Context()
+	j.is.NoErr(j.CreateUser(ctx, imagegen.User{ID: alice, Name: "alice", CreatedAt: epoch}))
+	refused := func(err error, says string) {
+		j.t.Helper()
+		j.is.True(errors.Is(err, imagegen.ErrInvalidRequest) && imagegen.Definite(err))
+		if !strings.Contains(err.Error(), says) {
+			j.t.Errorf("%v does not say %s", err, says)
+		}
+	}
+	users := make([]imagegen.UserID, 12)
+	for i := range users {
+		users[i] = imagegen.UserID(fmt.Sprintf("usr_%02d", i))
+		j.is.NoErr(j.CreateUser(ctx, imagegen.User{ID: users[i], Name: string(users[i]), CreatedAt: epoch}))
+	}
+	grant := func(u imagegen.UserID) (imagegen.Granted, error) {
+		return j.books.Grant(ctx, imagegen.Grant{User: u, Credits: 1, Ref: string(u)})
+	}
+	errs := together(2*len(users), func(i int) error {
+		u := users[i/2]
+		if i%2 == 0 {
+			_, err := grant(u)
+			return err
+		}
+		return j.SetSponsor(ctx, u, alice, imagegen.KeyLimits{})
+	})
+	for i, u := range users {
+		granted, sponsored := errs[2*i], errs[2*i+1]
+		got, err := j.User(ctx, u)
+		j.is.NoErr(err)
+		balance, err := j.books.Balance(ctx, u)
+		j.is.NoErr(err)
+		if got.Sponsor == "" {
+			j.is.NoErr(granted)
+			refused(sponsored, "has credits")
+			j.is.Equal(balance.Credits, imagegen.Credits(1))
+			continue
+		}
+		j.is.NoErr(sponsored)
+		refused(granted, `is a member of "alice"`)
+		j.is.Equal(balance.Credits, imagegen.Credits(0))
+	}
+
+	// Credits that are held count, and a repetition is answered as before.
+	j.is.NoErr(j.CreateUser(ctx, imagegen.User{ID: bob, Name: "bob", CreatedAt: epoch}))
+	_, err := grant(bob)
+	j.is.NoErr(err)
+	r := j.createCharged(1, synchronous, costs(1, 1), of(bob))
+	refused(j.SetSponsor(ctx, bob, alice, imagegen.KeyLimits{}), "has credits")
+	j.finish(r, imagesOf(r, 1))
+	j.is.NoErr(j.SetSponsor(ctx, bob, alice, imagegen.KeyLimits{}))
+	again, err := grant(bob)
+	j.is.NoErr(err)
+	j.is.True(again.Repeated)
+	_, err = j.books.Grant(ctx, imagegen.Grant{User: bob, Credits: 1})
+	refused(err, `user "bob" is a member of "alice"`)
 }
 
 func bobs(r *imagegen.Record) { r.User, r.Payer = bob, alice }

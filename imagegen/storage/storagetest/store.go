@@ -97,6 +97,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	run("Users", testUsers)
 	run("UserNames", testUserNames)
 	run("Sponsor", testSponsor)
+	run("MemberType", testMemberType)
 	run("CreateMember", testCreateMember)
 	run("Keys", testKeys)
 	run("KeyUse", testKeyUse)

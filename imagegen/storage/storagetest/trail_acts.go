@@ -65,9 +65,9 @@ func (r *trail) acts() []act {
 			_, err := r.Grant(ctx, imagegen.Grant{User: "usr_1", Credits: 10, Ref: "g"})
 			return err
 		}},
-		{"Revoke", row(account.ActCreditRevoke, "usr_1", "balance=10", "balance=7 credits=-3 ref=r"),
+		{"Revoke", row(account.ActCreditRevoke, "usr_1", "balance=10", "balance=0 credits=-10 ref=r"),
 			func(ctx context.Context) error {
-				_, err := r.Revoke(ctx, imagegen.Revocation{User: "usr_1", Credits: 3, Ref: "r"})
+				_, err := r.Revoke(ctx, imagegen.Revocation{User: "usr_1", Credits: 10, Ref: "r"})
 				return err
 			}},
 		{"CreateInvitation", row(account.ActUserInvite, "usr_1", "", "role=operator expires_at="+

@@ -29,7 +29,7 @@ func TestMembers(t *testing.T) {
 		_, err = admin.SetSponsor.Do(ctx, s, admin.Sponsorship{User: "zoe", Sponsor: "nobody"})
 		refused(t, err, `no user "nobody"`)
 		_, err = admin.SetSponsor.Do(ctx, s, admin.Sponsorship{User: "school", Sponsor: "rich"})
-		refused(t, err, "has credits")
+		refused(t, err, `"school" pays for others`)
 		_, err = admin.GrantCredits.Do(ctx, s, admin.Grant{User: "zoe", Credits: 5, Ref: "r"})
 		refused(t, err, "is a member")
 

@@ -65,6 +65,7 @@ func (l *Local) view(ctx context.Context, u imagegen.User) (admin.User, error) {
 	}
 	sponsor, err := l.Engine.Accounts().User(ctx, u.Sponsor)
 	view.Sponsor, view.Limits = sponsor.Name, new(admin.KeyLimits(u.Limits))
+	view.AccountType = cmp.Or(u.AccountType, sponsor.AccountType)
 	return view, words(err)
 }
 

@@ -72,7 +72,8 @@ func (a *app) userSetCommand() *cobra.Command {
 	changing(a, c, admin.SetAccountType, &t, &t.User, func(u admin.User) string {
 		return fmt.Sprintf("user %s now has account type %s", u.Name, u.AccountType)
 	})
-	c.Flags().StringVar(&t.Type, "account-type", "", "`type` of the account: A-Z, 0-9 and _")
+	c.Flags().StringVar(&t.Type, "account-type", "",
+		"`type` of the account: A-Z, 0-9 and _; of a member, an empty one is that of its sponsor")
 	// So far it is all that can be set, and the command would do nothing without it.
 	required(c, "account-type")
 	return c

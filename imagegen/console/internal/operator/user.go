@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -98,7 +99,8 @@ func SetAccountType(p *frame.Page, u imagegen.User, f *form.Form) error {
 	if !f.Valid() {
 		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Type: f})
 	}
-	done := "The account type of " + u.Name + " is " + strings.ToUpper(f.Value("type")) + "."
+	done := "The account type of " + u.Name + " is " +
+		cmp.Or(strings.ToUpper(f.Value("type")), "that of the sponsor") + "."
 	return p.RedirectWith(done, "users", string(u.ID))
 }
 

@@ -22,7 +22,10 @@ func (b Books) grant(g imagegen.Grant, by account.Actor) (granted imagegen.Grant
 	if known {
 		return a.repeatedGrant(g, former)
 	}
-	if err := a.checkGrant(g); err != nil {
+	if b.granted != nil {
+		err = b.granted(b.tx, g.User)
+	}
+	if err = cmp.Or(err, a.checkGrant(g)); err != nil {
 		return granted, err
 	}
 	// The checks above are all that can refuse: from here on rows are written.

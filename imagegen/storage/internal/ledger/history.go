@@ -17,6 +17,12 @@ func (b Books) Balance(u imagegen.UserID) (balance imagegen.Balance) {
 	return balance
 }
 
+// Owns reports whether a user has credits, or some are held for open charges.
+func (b Books) Owns(u imagegen.UserID) bool {
+	a := b.accountOf(u)
+	return a.balance().Credits+a.Held > 0
+}
+
 // Balance implements imagegen.Ledger.
 func (l *Ledger) Balance(ctx context.Context, u imagegen.UserID) (balance imagegen.Balance, err error) {
 	err = l.view(ctx, u, func(a *openAccount) error { balance = a.balance(); return nil })

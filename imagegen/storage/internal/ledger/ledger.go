@@ -34,6 +34,10 @@ type Ledger struct {
 	store Store
 	clock *clock.Clock
 	gap   time.Duration // how long nobody had the store open before New
+
+	// Granted says in a transaction why a user is granted nothing; nil: everybody can be granted something. A store
+	// that knows the users sets it, before the first grant.
+	Granted func(Tx, imagegen.UserID) error
 }
 
 var _ imagegen.CreditAdmin = (*Ledger)(nil)
@@ -53,13 +57,15 @@ func (l *Ledger) Read() clock.Reading { return l.clock.Read() }
 
 // At opens the books in a transaction, at a time that Read has returned. It lets a store combine the ledger's
 // operations with its own in one commit.
-func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock} }
+func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock, l.Granted} }
 
 // Books are the books in one transaction, and last no longer than that. All their operations see the same time.
 type Books struct {
 	tx    Tx
 	at    clock.Reading
 	clock *clock.Clock
+
+	granted func(Tx, imagegen.UserID) error // that of the Ledger
 }
 
 // update reads the clock once, before the transaction: an operation that runs again sees

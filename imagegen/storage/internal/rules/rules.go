@@ -123,14 +123,43 @@ func Member(in Accounts, u imagegen.User, members, most int) error {
 	if members >= most {
 		return imagegen.ChargeRefused("this account has %d members, and its key admits no more; ask its owner", members)
 	}
-	return Sponsor(in, u, u.Sponsor, u.Limits, false)
+	_, err := Sponsor(in, u, u.Sponsor, u.Limits, Own{})
+	return err
 }
 
-// Sponsor returns why a user cannot get a sponsor; nil if it can. members reports whether the user has members.
-func Sponsor(in Accounts, u imagegen.User, sponsor imagegen.UserID, l imagegen.KeyLimits, members bool) error {
-	if err := l.Check(); err != nil || sponsor == "" {
-		return err
+// Own is what a user has that keeps it from getting a sponsor.
+type Own struct {
+	Members bool
+	Credits bool // also those that are held for open charges
+}
+
+// Sponsor returns a user as it is once a sponsor pays for it; with sponsor "" nobody else does. An error: it cannot be.
+// A user for whom no account type was set has that of its sponsor from then on.
+func Sponsor(in Accounts, u imagegen.User, sponsor imagegen.UserID, l imagegen.KeyLimits, has Own) (imagegen.User,
+	error) {
+	if err := l.Check(); err != nil {
+		return u, err
 	}
+	if sponsor == "" && l != (imagegen.KeyLimits{}) {
+		return u, imagegen.Invalid("limits are those of a member; name the sponsor of user %q", u.Name)
+	}
+	if sponsor != "" {
+		if err := sponsored(in, u, sponsor, has); err != nil {
+			return u, err
+		}
+	}
+	switch {
+	case sponsor == "":
+		u.AccountType = cmp.Or(u.AccountType, imagegen.DefaultAccountType)
+	case u.Sponsor == "" && u.AccountType == imagegen.DefaultAccountType:
+		u.AccountType = ""
+	}
+	u.Sponsor, u.Limits = sponsor, l
+	return u, nil
+}
+
+// sponsored returns why a user cannot get a sponsor; nil if it can.
+func sponsored(in Accounts, u imagegen.User, sponsor imagegen.UserID, has Own) error {
 	s, err := in.User(sponsor)
 	switch {
 	case err != nil:
@@ -139,10 +168,28 @@ func Sponsor(in Accounts, u imagegen.User, sponsor imagegen.UserID, l imagegen.K
 		return imagegen.Invalid("user %q cannot pay for itself as a sponsor", u.Name)
 	case s.Sponsor != "":
 		return imagegen.Invalid("user %q has a sponsor and cannot be one; name the one who pays for it", s.Name)
-	case members:
+	case has.Members:
 		return imagegen.Invalid("user %q pays for others and cannot get a sponsor; end that first", u.Name)
+	case has.Credits:
+		return imagegen.Invalid("user %q has credits; revoke them, and wait for what is under way, before another user pays for it", u.Name)
 	}
 	return nil
+}
+
+// Granted returns why a user is granted no credits: a sponsor pays for it. nil if nobody does.
+func Granted(in Accounts, id imagegen.UserID) error {
+	u, err := in.User(id)
+	if errors.Is(err, imagegen.ErrNotFound) { // an embedder's own
+		return nil
+	}
+	if err != nil || u.Sponsor == "" {
+		return err
+	}
+	sponsor, err := in.User(u.Sponsor)
+	if err != nil {
+		return err
+	}
+	return u.CheckGranted(sponsor)
 }
 
 // free returns an *imagegen.IdempotencyKeyTakenError if another record holds the idempotency key of r and still

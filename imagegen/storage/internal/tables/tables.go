@@ -19,6 +19,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
@@ -42,9 +44,19 @@ type Tables struct {
 var _ imagegen.TxStore = (*Tables)(nil)
 
 // New returns the tables of a database. Unless it is empty, call Load next, once. The time is that of
-// the books.
+// the books, whose transactions must be transactions of db too.
 func New(db kv.DB, books *ledger.Ledger) *Tables {
+	books.Granted = func(tx ledger.Tx, u imagegen.UserID) error { return rules.Granted(accounts{tx.(kv.Tx)}, u) }
 	return &Tables{db: db, books: books, work: newWork()}
+}
+
+// booksOf returns the rows of the ledger in a transaction. Where they have tables of their own, the transaction is one
+// over these too.
+func booksOf(tx kv.Tx) ledger.Tx {
+	if own, ok := tx.(ledger.Tx); ok {
+		return own
+	}
+	return ledgerkv.Rows(tx)
 }
 
 // Load builds the queue and the leases from the records that a former process left. All leases count as

@@ -126,9 +126,12 @@ func (t *Tables) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 
 // SetSponsor implements [imagegen.AccountStore].
 func (t *Tables) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	at := t.books.Read()
 	return t.changeUser(ctx, account.ActUserSponsor, id, func(tx kv.Tx, u *imagegen.User) error {
-		err := rules.Sponsor(accounts{tx}, *u, sponsor, l, members.First(tx, kv.Key(string(id))) != nil)
-		u.Sponsor, u.Limits = sponsor, l
+		has := rules.Own{Members: members.First(tx, kv.Key(string(id))) != nil,
+			Credits: t.books.At(booksOf(tx), at).Owns(id)}
+		to, err := rules.Sponsor(accounts{tx}, *u, sponsor, l, has)
+		*u = to
 		return err
 	})
 }
