@@ -16,6 +16,8 @@ type Usage struct {
 	Key   KeyID     // "": all keys; if grouped by key: charges without a key, made in process or in the console
 	// Member is for whom the user paid. "": all members, and the user; if grouped by member: the user.
 	Member UserID
+	// MemberName is its name, which a Service fills in: it is all that one over HTTP knows of a member.
+	MemberName string
 	UsageSums
 }
 
@@ -76,7 +78,7 @@ type UsageQuery struct {
 // UsageReport is the answer to a UsageQuery. It contains the query with From and To filled in.
 type UsageReport struct {
 	UsageQuery
-	Rows []Usage // in the order of day, model, key and member
+	Rows []Usage // in the order of day, model, key and the name of the member
 }
 
 // WithDefaults returns q with From and To filled in, as midnights in UTC. ErrInvalidRequest: the

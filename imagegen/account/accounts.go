@@ -105,6 +105,23 @@ func (a *Accounts) Account(ctx context.Context, id imagegen.UserID) (imagegen.Us
 	return u, imagegen.ToUserError(err)
 }
 
+// Names returns a function for one answer, which finds the names of its users and looks for each once. "" has none, and
+// a user whom the store does not know has its identifier.
+func (a *Accounts) Names(ctx context.Context) func(imagegen.UserID) (string, error) {
+	found := map[imagegen.UserID]string{"": ""}
+	return func(id imagegen.UserID) (string, error) {
+		if name, known := found[id]; known {
+			return name, nil
+		}
+		u, err := a.User(ctx, id)
+		if err != nil && !errors.Is(err, imagegen.ErrNotFound) {
+			return "", err
+		}
+		found[id] = cmp.Or(u.Name, string(id))
+		return found[id], nil
+	}
+}
+
 // UserByName returns a user by its name. ErrNotFound.
 func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, error) {
 	u, err := a.store.UserByName(ctx, name)

@@ -36,12 +36,28 @@ func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string,
 }
 
 // MintMembersKey is MintKey for a key on behalf of people. At most so many become members of the user, each with these
-// limits. ErrInvalidRequest: also if members is not from 1 to imagegen.MaxMembers.
+// limits. ErrInvalidRequest: also if members is not from 1 to imagegen.MaxMembers, or the user cannot pay for people:
+// it has a sponsor, or is suspended or disabled. ErrNotFound: there is no such user.
 func (a *Accounts) MintMembersKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, members int,
 	each imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	if members < 1 || members > imagegen.MaxMembers {
 		return "", imagegen.Key{}, imagegen.Invalid("a key on behalf of people is for 1 to %d of them; got %d",
 			imagegen.MaxMembers, members)
+	}
+	owner, err := a.User(ctx, u)
+	switch {
+	case err != nil:
+		return "", imagegen.Key{}, err
+	case owner.Sponsor != "":
+		err = imagegen.Invalid("user %q has a sponsor and cannot pay for people; make the key for the one who pays for it",
+			owner.Name)
+	case !owner.DisabledAt.IsZero():
+		err = imagegen.Invalid("user %q is disabled and cannot pay for people; make the key for another user", owner.Name)
+	case !owner.SuspendedAt.IsZero():
+		err = imagegen.Invalid("user %q is suspended and cannot pay for people; resume it, and make the key then", owner.Name)
+	}
+	if err != nil {
+		return "", imagegen.Key{}, err
 	}
 	return a.mint(ctx, u, name, expires, members, each)
 }

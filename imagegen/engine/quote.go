@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -61,5 +64,26 @@ func (s *Session) Usage(ctx context.Context, q imagegen.UsageQuery) (imagegen.Us
 	}
 	defer end()
 	rows, err := l.Usage(ctx, user.Payer(), q)
-	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, imagegen.ToUserError(err)
+	if err == nil {
+		err = s.engine.nameMembers(ctx, rows)
+	}
+	if err != nil {
+		return imagegen.UsageReport{}, imagegen.ToUserError(err)
+	}
+	return imagegen.UsageReport{UsageQuery: q, Rows: rows}, nil
+}
+
+// nameMembers fills in the names of members, and orders the rows by them.
+func (e *Engine) nameMembers(ctx context.Context, rows []imagegen.Usage) (err error) {
+	name := e.accounts.Names(ctx)
+	for i := range rows {
+		if rows[i].MemberName, err = name(rows[i].Member); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b imagegen.Usage) int {
+		return cmp.Or(a.Day.Compare(b.Day), strings.Compare(a.Model, b.Model), cmp.Compare(a.Key, b.Key),
+			strings.Compare(a.MemberName, b.MemberName))
+	})
+	return nil
 }

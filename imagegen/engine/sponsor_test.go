@@ -57,7 +57,7 @@ func TestMember(t *testing.T) {
 	sums := imagegen.UsageSums{Charged: 2, Spent: 2, Images: 2, Generations: 1}
 	of, err := h.engine.As(school.ID).Usage(ctx, byMember)
 	h.is.NoErr(err)
-	h.is.Equal(cmp.Diff([]imagegen.Usage{{Member: zoe.ID, UsageSums: sums}}, of.Rows), "")
+	h.is.Equal(cmp.Diff([]imagegen.Usage{{Member: zoe.ID, MemberName: "zoe", UsageSums: sums}}, of.Rows), "")
 	own, err := s.Usage(ctx, imagegen.UsageQuery{})
 	h.is.NoErr(err)
 	h.is.Equal(cmp.Diff([]imagegen.Usage{{UsageSums: sums}}, own.Rows), "")

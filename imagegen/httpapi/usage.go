@@ -27,16 +27,6 @@ func (a *api) usage(x *exchange) error {
 		return err
 	}
 	report := wire.NewUsageReport(r)
-	for i, row := range r.Rows {
-		if row.Member == "" {
-			continue
-		}
-		u, err := a.engine.Accounts().User(x.Ctx, row.Member)
-		if err != nil {
-			return err
-		}
-		report.Data[i].MemberName = u.Name
-	}
 	x.Header().Add("Vary", "Accept") // beside Origin
 	if prefersCSV(x.Request.Header.Values("Accept")) {
 		return x.usageCSV(report)
@@ -114,7 +104,7 @@ func (x *exchange) usageCSV(report wire.UsageReport) error {
 	rows := csv.NewWriter(out)
 	byMember, columns := slices.Contains(report.GroupBy, imagegen.UsageByMember), usageColumns
 	if byMember {
-		columns = append(slices.Clip(columns), "member", "member_name")
+		columns = append(slices.Clip(columns), "member")
 	}
 	rows.Write(columns) // writing to a buffer never fails
 	for _, r := range report.Data {
@@ -122,7 +112,7 @@ func (x *exchange) usageCSV(report wire.UsageReport) error {
 			number(r.CreditsRefunded), number(r.CreditsSpent), number(r.Images), number(r.Generations),
 			number(r.Failed), number(r.Cancelled)}
 		if byMember {
-			row = append(row, said(r.Member), r.MemberName)
+			row = append(row, r.Member)
 		}
 		rows.Write(row)
 	}

@@ -150,6 +150,12 @@ func checkPeople(t *testing.T) {
 	slices.Sort(names)
 	is.Equal(names, []string{"school/ann", "school/eve", "school/zoe"})
 	is.Equal(spent, 4)
+	for i, row := range s.get(t, "/api/v1/usage?group_by=member").is(t, http.StatusOK).object(t)["data"].([]any) {
+		same(t, row.(object)["member"], names[i])
+	}
+	entries := listOf(t, command(t, d, "credit", "history", "--user", "school", "--limit", "1", "--json").
+		succeeds(t).stdout)
+	same(t, entries[0]["member"], "school/eve")
 	of1 := listOf(t, command(t, d, "usage", "--user", "school", "--member", "school/zoe", "--by", "none", "--json").
 		succeeds(t).stdout)
 	same(t, of1[0]["credits_spent"], 2)
@@ -172,6 +178,8 @@ func checkSponsor(t *testing.T) {
 	command(t, d, "credit", "grant", "--user", zoe.user, "5").fails(t, 1, "member")
 	listed := listOf(t, command(t, d, "user", "members", "school", "--json").succeeds(t).stdout)
 	same(t, listed[0]["name"], zoe.user)
+
+	command(t, d, "key", "create", "--user", zoe.user, "--on-behalf").fails(t, 1, "has a sponsor")
 
 	command(t, d, "user", "sponsor", zoe.user, "--none").succeeds(t)
 	zoe.generation(t, before["id"]) // it stays the member's

@@ -90,7 +90,7 @@ type Entry struct {
 	Generation imagegen.ChargeID  `json:"generation"`
 	Ref        string             `json:"ref"`
 	Actor      string             `json:"actor"`            // who granted or revoked, as the audit trail writes it
-	Member     imagegen.UserID    `json:"member,omitempty"` // for whom the user paid; "": for itself
+	Member     string             `json:"member,omitempty"` // the name of who asked; "": the user paid for itself
 }
 
 // UsageQuery asks for the usage of a user, as [imagegen.UsageQuery] does.

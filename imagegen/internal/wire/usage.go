@@ -29,8 +29,7 @@ type UsageRow struct {
 	Failed          int              `json:"failed"`
 	Cancelled       int              `json:"cancelled"`
 
-	Member     *imagegen.UserID `json:"member,omitempty"`      // only if grouped by member, and not of the user's own
-	MemberName string           `json:"member_name,omitempty"` // beside Member
+	Member string `json:"member,omitempty"` // the name; only if grouped by member, and not of the user's own
 }
 
 // NewUsageReport converts.
@@ -46,7 +45,8 @@ func NewUsageReport(r imagegen.UsageReport) UsageReport {
 // newUsageRow converts.
 func newUsageRow(r imagegen.Usage) UsageRow {
 	w := UsageRow{CreditsCharged: r.Charged, CreditsRefunded: r.Refunded, CreditsSpent: r.Spent,
-		Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
+		Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled,
+		Member: r.MemberName}
 	if !r.Day.IsZero() {
 		day := r.Day.Format(time.DateOnly)
 		w.Day = &day
@@ -56,9 +56,6 @@ func newUsageRow(r imagegen.Usage) UsageRow {
 	}
 	if r.Key != "" {
 		w.Key = &r.Key
-	}
-	if r.Member != "" {
-		w.Member = &r.Member
 	}
 	return w
 }
@@ -86,14 +83,12 @@ func (w UsageReport) Value() (r imagegen.UsageReport, err error) {
 func (w UsageRow) value() (r imagegen.Usage, err error) {
 	r.UsageSums = imagegen.UsageSums{Charged: w.CreditsCharged, Refunded: w.CreditsRefunded, Spent: w.CreditsSpent,
 		Images: w.Images, Generations: w.Generations, Failed: w.Failed, Cancelled: w.Cancelled}
+	r.MemberName = w.Member
 	if w.Model != nil {
 		r.Model = *w.Model
 	}
 	if w.Key != nil {
 		r.Key = *w.Key
-	}
-	if w.Member != nil {
-		r.Member = *w.Member
 	}
 	if w.Day != nil {
 		r.Day, err = time.Parse(time.DateOnly, *w.Day)

@@ -103,12 +103,20 @@ func (l *Local) listEntries(ctx context.Context, p admin.HistoryPage) ([]admin.E
 		return nil, err
 	}
 	entries, err := l.DB.History(ctx, u.ID, p.Before, p.Limit)
-	return each(entries, viewEntry), words(err)
+	shown := each(entries, viewEntry)
+	name := l.Engine.Accounts().Names(ctx)
+	for i := range shown {
+		if err == nil {
+			shown[i].Member, err = name(entries[i].Member)
+		}
+	}
+	return shown, words(err)
 }
 
+// viewEntry leaves out the member, whose name is looked up.
 func viewEntry(e imagegen.Entry) admin.Entry {
 	return admin.Entry{Seq: e.Seq, Time: at(e.Time), Kind: e.Kind, Credits: e.Credits, Used: e.Used, Balance: e.Balance,
-		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor, Member: e.Member}
+		Generation: e.Charge, Ref: e.Ref, Actor: e.Actor}
 }
 
 // errAmount refuses an amount that no grant or revocation can have.
@@ -142,17 +150,7 @@ func (l *Local) sumUsage(ctx context.Context, q admin.UsageQuery) (admin.UsageRe
 	if err != nil {
 		return admin.UsageReport{}, words(err)
 	}
-	view := viewUsage(report)
-	for i, r := range report.Rows {
-		if r.Member != "" {
-			m, err := l.Engine.Accounts().User(ctx, r.Member)
-			if err != nil {
-				return view, words(err)
-			}
-			view.Rows[i].Member = &m.Name
-		}
-	}
-	return view, nil
+	return viewUsage(report), nil
 }
 
 // viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.
@@ -170,6 +168,9 @@ func viewUsageRow(r imagegen.Usage) admin.UsageRow {
 	}
 	if r.Key != "" {
 		v.Key = &r.Key
+	}
+	if r.MemberName != "" {
+		v.Member = &r.MemberName
 	}
 	return v
 }

@@ -20,7 +20,7 @@ func (l *Local) createKey(ctx context.Context, n admin.NewKey) (admin.RawKey, er
 		return admin.RawKey{}, refusal("the user %q is disabled; a key for this user would not work", n.User)
 	}
 	accounts, limits := l.Engine.Accounts(), imagegen.KeyLimits(n.Limits)
-	if n.Members > 0 {
+	if n.Members != 0 {
 		raw, k, err := accounts.MintMembersKey(ctx, u.ID, n.Name, n.Expires.Time, n.Members, limits)
 		return admin.RawKey{Key: viewKey(k), Raw: raw.Reveal()}, words(err)
 	}

@@ -49,7 +49,7 @@ func TestMembers(t *testing.T) {
 		is.Equal(of.Rows[0].Spent, imagegen.Credits(1))
 		entries, err := admin.ListEntries.Do(ctx, s, admin.HistoryPage{User: "school", Limit: 1})
 		is.NoErr(err)
-		is.Equal(entries[0].Member, zoe.ID)
+		is.Equal(entries[0].Member, "zoe")
 
 		zoe, err = admin.SetSponsor.Do(ctx, s, admin.Sponsorship{User: "zoe"})
 		is.NoErr(err)
@@ -70,7 +70,28 @@ func TestKeyOnBehalf(t *testing.T) {
 		keys, err := admin.ListKeys.Do(ctx, s, "school")
 		is.NoErr(err)
 		is.Equal(cmp.Diff([]admin.Key{made.Key}, keys), "")
-		_, err = admin.CreateKey.Do(ctx, s, admin.NewKey{User: "school", Members: imagegen.MaxMembers + 1})
-		refused(t, err, "on behalf of people")
+		for _, n := range []int{-1, imagegen.MaxMembers + 1} {
+			_, err = admin.CreateKey.Do(ctx, s, admin.NewKey{User: "school", Members: n})
+			refused(t, err, "on behalf of people")
+		}
+
+		// Nobody could use the key of somebody who cannot pay for people.
+		for _, u := range []string{"zoe", "idle", "gone"} {
+			_, err := admin.CreateUser.Do(ctx, s, admin.NewUser{Name: u})
+			is.NoErr(err)
+		}
+		_, err = admin.SetSponsor.Do(ctx, s, admin.Sponsorship{User: "zoe", Sponsor: "school"})
+		is.NoErr(err)
+		_, err = admin.SuspendUser.Do(ctx, s, "idle")
+		is.NoErr(err)
+		_, err = admin.DisableUser.Do(ctx, s, "gone")
+		is.NoErr(err)
+		for u, why := range map[string]string{"zoe": `"zoe" has a sponsor`, "idle": `"idle" is suspended`,
+			"gone": `"gone" is disabled`} {
+			_, err = admin.CreateKey.Do(ctx, s, admin.NewKey{User: u, Members: 30})
+			refused(t, err, why)
+		}
+		_, err = admin.CreateKey.Do(ctx, s, admin.NewKey{User: "zoe"}) // one of her own
+		is.NoErr(err)
 	})
 }

@@ -25,7 +25,7 @@ func (a *app) complete(c *cobra.Command) {
 	// since its name must be new. Only two commands take a file.
 	switch c.CommandPath() {
 	case "imagegend user set", "imagegend user suspend", "imagegend user resume", "imagegend user disable",
-		"imagegend user invite", "imagegend user remove-passkeys":
+		"imagegend user invite", "imagegend user remove-passkeys", "imagegend user sponsor", "imagegend user members":
 		c.ValidArgsFunction = a.userArgument
 	case "imagegend backup", "imagegend restore":
 	default:
@@ -43,7 +43,7 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 		return cobra.FixedCompletions(choice.Words, cobra.ShellCompDirectiveNoFileComp)
 	}
 	switch f.Name {
-	case "user", "actor", "target":
+	case "user", "member", "actor", "target":
 		return a.userNames
 	case "quality":
 		var words []string

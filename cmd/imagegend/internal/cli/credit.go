@@ -155,10 +155,11 @@ func (a *app) creditHistoryCommand() *cobra.Command {
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")
 	// CREDITS is the change of the balance; USED is what a settlement spent for good.
 	history := func(ctx context.Context, s admin.Caller) ([]admin.Entry, error) { return newest(ctx, s, user, limit) }
-	listing(a, c, history, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "REF", "ACTOR"},
+	listing(a, c, history, []string{"SEQ", "TIME", "KIND", "CREDITS", "USED", "BALANCE", "GENERATION", "MEMBER", "REF",
+		"ACTOR"},
 		func(e admin.Entry) []any {
 			return []any{e.Seq, when(e.Time), e.Kind, fmt.Sprintf("%+d", e.Credits), e.Used, e.Balance,
-				orDash(string(e.Generation)), orDash(e.Ref), orDash(e.Actor)}
+				orDash(string(e.Generation)), orDash(e.Member), orDash(e.Ref), orDash(e.Actor)}
 		})
 	return c
 }

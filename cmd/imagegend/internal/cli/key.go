@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,7 +26,7 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	var k admin.NewKey
 	var expiresIn time.Duration
 	var onBehalf bool
-	var members int
+	members := 1000
 	c := &cobra.Command{
 		Use:   "create --user NAME",
 		Short: "make an API key and print it, once",
@@ -65,7 +66,8 @@ func (a *app) keyCreateCommand() *cobra.Command {
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in",
 		"time after which the key expires, such as 720h; without it, never")
 	c.Flags().BoolVar(&onBehalf, "on-behalf", false, "the key is used on behalf of people, whom requests name")
-	c.Flags().IntVar(&members, "members", 1000, "`number` of people who can become members; it implies --on-behalf")
+	c.Flags().Var(config.Count(&members), "members",
+		"`number` of people who can become members; it implies --on-behalf")
 	// A key without limits can spend all that its user has.
 	limitFlag(c, &k.Limits)
 	return c
@@ -82,11 +84,16 @@ func (a *app) keyListCommand() *cobra.Command {
 		Args:    exactly(),
 	}
 	userFlag(c, &user)
-	// LIMITS are in the form that --limit takes, to be copied and changed.
+	// LIMITS are in the form that --limit takes, to be copied and changed. Of a key on behalf of people they are those
+	// of each new member, and MEMBERS says how many can come.
 	listing(a, c, calling(admin.ListKeys, &user), []string{"ID", "NAME", "PREFIX", "CREATED", "EXPIRES", "REVOKED",
-		"LAST USED", "LIMITS"}, func(k admin.Key) []any {
+		"LAST USED", "LIMITS", "MEMBERS"}, func(k admin.Key) []any {
+		members := "-"
+		if k.Members > 0 {
+			members = strconv.Itoa(k.Members)
+		}
 		return []any{k.ID, orDash(k.Name), k.Prefix, when(k.CreatedAt), when(k.ExpiresAt), when(k.RevokedAt),
-			when(k.LastUsedAt), (*limitsValue)(&k.Limits)}
+			when(k.LastUsedAt), (*limitsValue)(&k.Limits), members}
 	})
 	return c
 }

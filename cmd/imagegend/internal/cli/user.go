@@ -52,9 +52,9 @@ func (a *app) userListCommand() *cobra.Command {
 		Args:    exactly(),
 	}
 	listing(a, c, calling(admin.ListUsers, &admin.None{}), []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS",
-		"CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
-		return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, when(u.CreatedAt), when(u.SuspendedAt),
-			when(u.DisabledAt)}
+		"SPONSOR", "CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
+		return []any{u.Name, u.ID, u.AccountType, u.Role, u.Credits, orDash(u.Sponsor), when(u.CreatedAt),
+			when(u.SuspendedAt), when(u.DisabledAt)}
 	})
 	return c
 }
