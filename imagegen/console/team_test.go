@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -342,6 +343,33 @@ func TestPagesOfAMember(t *testing.T) {
 	s.is.True(zoe.get("playground").has("Nothing is left of what school pays for you.",
 		"ask school, who pays for you, for"))
 	s.is.True(school.get("credits").has(`2</span> credits in 30 days`))
+}
+
+// Somebody behind a key is listed as the chat interface calls them, since their name there is an identifier.
+func TestTeamShowsWhatMembersAreCalled(t *testing.T) {
+	s := open(t)
+	school, operator := s.signedIn("school"), s.operator()
+	school.grant(20)
+	raw, _, err := s.Accounts().MintMembersKey(t.Context(), school.user.ID, "chat", time.Time{}, 30,
+		imagegen.KeyLimits{Daily: 3})
+	s.is.NoErr(err)
+	for id, name := range map[string]string{"7b1c": "<i>Zoë</i>", "9f00": "Ann\u202eevil", "1a2b": ""} {
+		pupil, err := s.Authenticate(account.WithPerson(t.Context(), account.Person{ID: id, Name: name}), raw.Reveal())
+		s.is.NoErr(err)
+		_, err = pupil.Generate(t.Context(), imagegen.GenerateRequest{Model: "fake-1", Prompt: "a secret fox"})
+		s.is.NoErr(err)
+	}
+	zoe, err := s.Accounts().UserByName(t.Context(), "school/7b1c")
+	s.is.NoErr(err)
+	s.is.Equal(school.get("team").table(teamTable), []string{"school/1a2b | active | 1 | 1 | 1 | 3 credits a day",
+		"school/7b1c <i>Zoë</i> | active | 1 | 1 | 1 | 3 credits a day",
+		"school/9f00 | active | 1 | 1 | 1 | 3 credits a day"})
+	for _, a := range []answer{school.get("team/" + string(zoe.ID)), operator.get("users?sponsor=" +
+		string(school.user.ID)), operator.get("users/" + string(zoe.ID))} {
+		s.is.True(a.has("&lt;i&gt;Zoë&lt;/i&gt;") && !a.has("<i>Zoë") && !a.has("evil"))
+	}
+	s.is.True(operator.get("users/" + string(school.user.ID)).has("for 30 members, each 3 credits a day"))
+	s.is.True(school.get("keys").has("for 30 members, each 3 credits a day"))
 }
 
 func TestTeamByPage(t *testing.T) {

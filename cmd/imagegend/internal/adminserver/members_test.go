@@ -39,6 +39,8 @@ func TestMembers(t *testing.T) {
 		is.NoErr(err)
 		is.Equal(cmp.Diff([]admin.Member{{ID: zoe.ID, Name: "zoe", Limits: limits,
 			Used: admin.KeyUse{Credits: 1, Daily: 1, Monthly: 1}}}, members), "")
+		_, err = admin.ListMembers.Do(ctx, s, "nobody")
+		refused(t, err, `no user "nobody"`)
 		usage, err := admin.SumUsage.Do(ctx, s, admin.UsageQuery{User: "school",
 			By: []imagegen.UsageGroup{imagegen.UsageByMember}})
 		is.NoErr(err)

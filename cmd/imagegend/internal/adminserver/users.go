@@ -86,11 +86,14 @@ func (l *Local) setSponsor(ctx context.Context, s admin.Sponsorship) (admin.User
 // listMembers reads page by page, so that no transaction is as long as the list.
 func (l *Local) listMembers(ctx context.Context, sponsor string) ([]admin.Member, error) {
 	u, err := l.user(ctx, sponsor)
+	if err != nil {
+		return nil, err
+	}
 	members := []admin.Member{}
-	for q := (imagegen.UserQuery{Sponsor: u.ID, Limit: imagegen.MaxPageSize}); err == nil; {
-		var p imagegen.UserPage
-		if p, err = l.Engine.Accounts().UserPage(ctx, q); err != nil {
-			break
+	for q := (imagegen.UserQuery{Sponsor: u.ID, Limit: imagegen.MaxPageSize}); ; {
+		p, err := l.Engine.Accounts().UserPage(ctx, q)
+		if err != nil {
+			return nil, words(err)
 		}
 		for _, m := range p.Users {
 			used, err := l.DB.MemberUse(ctx, u.ID, m.ID)
@@ -105,7 +108,6 @@ func (l *Local) listMembers(ctx context.Context, sponsor string) ([]admin.Member
 			return members, nil
 		}
 	}
-	return nil, words(err)
 }
 
 func (l *Local) setAccountType(ctx context.Context, t admin.AccountType) (admin.User, error) {

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -9,8 +10,19 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/limits"
 )
 
-// Limited describes the key's limits in words; "" if it has none.
-func (k Line) Limited() string { return limits.Text(k.Limits) }
+// Limited describes the key's limits in words; "" if it has none. Those of a key on behalf of people are of each of its
+// members.
+func (k Line) Limited() string {
+	text := limits.Text(k.Limits)
+	if k.Members == 0 {
+		return text
+	}
+	of := fmt.Sprintf("for %d members", k.Members)
+	if text == "" {
+		return of
+	}
+	return of + ", each " + text
+}
 
 // limitsView is the data of key-limits.html.
 type limitsView struct {
