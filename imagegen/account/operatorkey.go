@@ -18,7 +18,7 @@ const (
 	ScopeRead    Scope = "read"
 	ScopeUsers   Scope = "users"   // create, change, suspend and disable users
 	ScopeKeys    Scope = "keys"    // make, limit and revoke API keys of users, and so read and spend as any user
-	ScopeCredits Scope = "credits" // grant credits and take them back
+	ScopeCredits Scope = "credits" // grant credits, take them back, and set who pays for a user
 	ScopeData    Scope = "data"    // read prompts, erase generations, settle disputes, audit, back up
 	ScopeAll     Scope = "all"     // everything, including what no other scope allows
 )

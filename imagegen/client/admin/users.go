@@ -23,8 +23,9 @@ var (
 	// ResumeUser ends the suspension of the user with this name. It succeeds if there is none.
 	ResumeUser = Call[string, User]{Name: "resume-user", Scope: account.ScopeUsers}
 	// SetSponsor has a sponsor pay for everything that a user asks for from now on, within limits: the user is its
-	// member. With Sponsor "" the user pays again. A user with credits cannot get a sponsor.
-	SetSponsor = Call[Sponsorship, User]{Name: "set-sponsor", Scope: account.ScopeUsers}
+	// member. With Sponsor "" the user pays again. A user with credits cannot get a sponsor. It has the scope of
+	// grants, since it gives one user the credits of another.
+	SetSponsor = Call[Sponsorship, User]{Name: "set-sponsor", Scope: account.ScopeCredits}
 	// ListMembers lists the members of the sponsor with this name, in the order of their names, with what counts
 	// against their limits.
 	ListMembers = Call[string, []Member]{Name: "members", Scope: account.ScopeRead}

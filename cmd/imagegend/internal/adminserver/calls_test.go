@@ -68,10 +68,9 @@ func TestScopeOfEachCall(t *testing.T) {
 	scopes := map[account.Scope][]string{
 		account.ScopeRead: {"users", "keys", "lots", "history", "generations", "disputes", "trail", "readiness",
 			"clock", "backups", "usage", "totals", "members"},
-		account.ScopeUsers: {"create-user", "set-account-type", "suspend-user", "resume-user", "disable-user",
-			"set-sponsor"},
+		account.ScopeUsers:   {"create-user", "set-account-type", "suspend-user", "resume-user", "disable-user"},
 		account.ScopeKeys:    {"create-key", "limit-key", "revoke-key"},
-		account.ScopeCredits: {"grant", "revoke"},
+		account.ScopeCredits: {"grant", "revoke", "set-sponsor"},
 		account.ScopeData:    {"generation", "erase-generation", "resolve-dispute", "audit", "backup", "confirm-clock"},
 		account.ScopeAll:     {"invite-user"},
 	}
