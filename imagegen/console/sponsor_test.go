@@ -1,11 +1,39 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
+	"regexp"
 	"testing"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
+
+// The members of a sponsor go over pages as all users do, and stay those of the sponsor.
+func TestMembersByPageForOperators(t *testing.T) {
+	s := open(t)
+	v, school, club := s.operator(), s.signedIn("school"), s.signedIn("club")
+	club.member("ann", imagegen.KeyLimits{})
+	for i := range 55 {
+		_, err := s.Accounts().CreateMember(t.Context(), school.user.ID, fmt.Sprintf("m%03d", i), imagegen.KeyLimits{})
+		s.is.NoErr(err)
+	}
+	var names []string
+	for at := "/console/users?sponsor=" + string(school.user.ID); at != "" && len(names) < 100; {
+		a := v.get(at)
+		for _, m := range nameCells.FindAllStringSubmatch(a.body, -1) {
+			names = append(names, m[1])
+		}
+		at = a.next()
+	}
+	s.is.Equal(len(names), 55)
+	s.is.Equal(names[54], "school/m054")
+	s.is.Equal(v.get("teams").table("Sponsors by name</caption>"), []string{"club | 1 member of club | 0 | 0",
+		"school | 55 members of school | 0 | 0"})
+}
+
+// nameCells finds the names in a list of users.
+var nameCells = regexp.MustCompile(`<th scope="row"><a [^>]*>([^<]*)<`)
 
 // An operator sets who pays for a user, and sees the teams.
 func TestSponsorOfAUser(t *testing.T) {

@@ -89,6 +89,12 @@ func TestUsageByMember(t *testing.T) {
 	s.decoded(s.do("GET", wire.UsagePath, "", zoe...), &report)
 	s.is.Equal(len(report.Data), 1)
 	s.is.Equal(report.Data[0].Spent, 1)
+	ann, err := s.Accounts().UserByName(t.Context(), "school/ann")
+	s.is.NoErr(err)
+	s.is.NoErr(s.SetSponsor(t.Context(), ann.ID, "", imagegen.KeyLimits{})) // what was used stays in the sums
+	s.decoded(s.do("GET", wire.UsagePath+"?group_by=member", ""), &report)
+	s.is.Equal(report.Data[0].Member, "school/ann")
+	s.is.Equal(report.Data[0].Spent, 2)
 	s.refused(s.do("GET", wire.UsagePath+"?group_by=member,key", ""), http.StatusBadRequest,
 		imagegen.CodeInvalidRequest)
 }
