@@ -20,4 +20,12 @@ var ofLimits = []mutant{
 		file: "imagegen/storage/internal/ledger/usage.go", in: "openAccount.uses",
 		edit:    replace(`row.Charged - row.Refunded`, `row.Charged`),
 		catcher: by(memory, "TestJoint")},
+	{name: "grants-for-members", breaks: "who has a sponsor is granted no credits, also at the same moment",
+		file: "imagegen/storage/internal/rules/rules.go", in: "Granted",
+		edit:    replace(`u.Sponsor == ""`, `true`),
+		catcher: by(memory, "TestJoint")},
+	{name: "sponsors-for-owners", breaks: "who has credits gets no sponsor, also at the same moment",
+		file: "imagegen/storage/internal/rules/rules.go", in: "sponsored",
+		edit:    replace(`has.Credits`, `false`),
+		catcher: by(memory, "TestJoint")},
 }
