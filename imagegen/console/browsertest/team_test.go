@@ -3,6 +3,7 @@ package browsertest_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -28,6 +29,10 @@ func teach(t *testing.T) *class {
 		strings.Repeat("w", 64)} {
 		c.member(name, limits)
 	}
+	for id, called := range map[string]string{"8f1c2d3e-9b1a-4c55-8d0e-1f2a3b4c5d6e": "ليلى حداد",
+		strings.Repeat("9", 128): strings.Repeat("Long name ", 20) + "end", "7b1c": "ben@pupils.example.com"} {
+		c.pupil(id, called, limits)
+	}
 	c.lost = c.member("yusuf", imagegen.KeyLimits{})
 	away := c.member("noah", limits)
 	c.is.NoErr(c.Accounts().SuspendUser(t.Context(), away.ID))
@@ -44,6 +49,16 @@ func (c *class) member(name string, l imagegen.KeyLimits) imagegen.User {
 	m, err := c.Accounts().CreateMember(c.Context(), c.school.ID, name, l)
 	c.is.NoErr(err)
 	return m
+}
+
+// pupil adds somebody who asks through a chat interface, by a key of the school's.
+func (c *class) pupil(id, called string, l imagegen.KeyLimits) {
+	c.Helper()
+	_, key, err := c.Accounts().MintMembersKey(c.Context(), c.school.ID, "chat", time.Time{}, 40, l)
+	c.is.NoErr(err)
+	m, err := account.Person{ID: id, Name: called}.Member(c.school)
+	c.is.NoErr(err)
+	c.is.NoErr(c.Accounts().AddMember(c.Context(), m, key))
 }
 
 // TestTeamPages is TestPages for the pages of a sponsor, of a member, and of the operator who looks after both.
@@ -63,6 +78,7 @@ func TestTeamPages(t *testing.T) {
 		{"member-new", "team/new", 200, nil},
 		{"member-new-refused", "team/new", 200, func(t *tab) { t.fill("Name", "zoe"); t.press("Make the link", 422) }},
 		{"credits-of-a-sponsor", "credits", 200, nil},
+		{"keys-of-a-sponsor", "keys", 200, nil},
 	} {
 		sponsor.inspect(p)
 	}
@@ -92,6 +108,7 @@ func TestTeamTables(t *testing.T) {
 	sponsor.tabulate("team")
 	sponsor.tabulate("team/" + string(c.zoe.ID))
 	sponsor.tabulate("credits")
+	sponsor.tabulate("keys")
 	operator.tabulate("teams")
 	operator.tabulate("users?sponsor=" + string(c.school.ID))
 }

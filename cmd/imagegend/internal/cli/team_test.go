@@ -58,6 +58,12 @@ func TestTeamInTables(t *testing.T) {
 	is.Equal(column(does("key", "list", "--user", "alice"), "key_", "MEMBERS"), "40")
 	says(t, does("credit", "history", "--user", "alice", "--limit", "1"), "MEMBER", " zoe ")
 	says(t, does("usage", "--user", "alice", "--by", "member"), "MEMBER", "zoe     2 ")
+	for _, flags := range [][]string{{"--by", ""}, {"--none=false"}, {"--by="}} { // an empty variable ends nothing
+		got := imagegend(t, nil, append([]string{"user", "sponsor", "zoe"}, flags...)...)
+		is.Equal(got.code, cli.ExitUsage)
+		says(t, got.stderr, "--by names the sponsor")
+	}
+	is.Equal(column(does("user", "list"), "zoe", "SPONSOR"), "alice")
 	for _, n := range []string{"0", "-1", "many"} { // it would be a key for alice alone
 		got := imagegend(t, nil, "key", "create", "--user", "alice", "--on-behalf", "--members", n)
 		is.Equal(got.code, cli.ExitUsage)

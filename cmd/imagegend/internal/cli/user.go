@@ -91,6 +91,12 @@ func (a *app) userSponsorCommand() *cobra.Command {
 		Example: "  imagegend user sponsor zoe --by school --limit day=20\n" +
 			"  imagegend user sponsor zoe --none",
 		Args: exactly("NAME"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			if none == (s.Sponsor != "") { // the variable of a script was empty
+				return usage(cmd, "--by names the sponsor; to end a sponsorship, use --none")
+			}
+			return nil
+		},
 	}
 	changing(a, c, admin.SetSponsor, &s, &s.User, func(u admin.User) string {
 		if u.Sponsor == "" {
