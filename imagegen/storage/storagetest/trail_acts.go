@@ -110,9 +110,12 @@ func (r *trail) acts() []act {
 			return r.CreateUser(ctx, imagegen.User{ID: "usr_2", Name: "school", AccountType: "FREE"})
 		}},
 		{"CreateMember", account.TrailRow{Act: account.ActUserCreate, Target: "usr_3", User: "usr_3",
-			After: "name=school/zoe account_type=FREE sponsor=usr_2"}, func(ctx context.Context) error {
-			return r.CreateMember(ctx, imagegen.User{ID: "usr_3", Name: "school/zoe", AccountType: "FREE",
-				Sponsor: "usr_2"}, 1)
+			After: "name=school/zoe sponsor=usr_2"}, func(ctx context.Context) error {
+			return r.CreateMember(ctx, imagegen.User{ID: "usr_3", Name: "school/zoe", Sponsor: "usr_2"}, 1)
+		}},
+		{"SetAccountType", account.TrailRow{Act: account.ActUserSet, Target: "usr_3", User: "usr_3",
+			Before: "sponsor=usr_2", After: "account_type=PRO sponsor=usr_2"}, func(ctx context.Context) error {
+			return r.SetAccountType(ctx, "usr_3", "PRO")
 		}},
 		{"SetSponsor", row(account.ActUserSponsor, "usr_1", "account_type=PRO",
 			"account_type=PRO sponsor=usr_2 credits=0 daily_credits=3 monthly_credits=0 at_once=0"),

@@ -13,21 +13,15 @@ import (
 
 // UserCreated is the change of a new user.
 func UserCreated(u imagegen.User) Change {
-	after := Fields("name", u.Name, "account_type", u.AccountType)
-	if u.Sponsor != "" {
-		after += " " + Fields("sponsor", string(u.Sponsor)) + limited(u.Limits)
-	}
-	return Change{Target: string(u.ID), User: u.ID, After: after}
+	after := Fields("name", u.Name, "account_type", u.AccountType, "sponsor", u.Sponsor)
+	return Change{Target: string(u.ID), User: u.ID, After: after + limited(u.Limits)}
 }
 
 // UserChanged tells how a user stood before and stands after a change.
 func UserChanged(from, to imagegen.User) Change {
 	standing := func(u imagegen.User) string {
-		s := Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt)
-		if u.Sponsor != "" {
-			s += " " + Fields("sponsor", string(u.Sponsor)) + limited(u.Limits)
-		}
-		return s
+		return Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt,
+			"sponsor", u.Sponsor) + limited(u.Limits)
 	}
 	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
 }
