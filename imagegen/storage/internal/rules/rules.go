@@ -140,7 +140,7 @@ func Sponsor(in Accounts, u imagegen.User, sponsor imagegen.UserID, l imagegen.K
 	if err := l.Check(); err != nil {
 		return u, err
 	}
-	if sponsor == "" && l != (imagegen.KeyLimits{}) {
+	if sponsor == "" && !l.IsZero() {
 		return u, imagegen.Invalid("limits are those of a member; name the sponsor of user %q", u.Name)
 	}
 	if sponsor != "" {
