@@ -47,6 +47,7 @@ func (o outsider) awaited(waiting int) {
 	o.t.Helper()
 	eventually(o.t, "transactions wait for a lock", func() bool {
 		var n int
+		o.exec("select pg_stat_clear_snapshot()") // which would not show who connects later
 		err := o.conn.QueryRow(context.Background(),
 			`select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`).
 			Scan(&n)
@@ -122,6 +123,55 @@ func TestChargeChangesBetweenReadAndLock(t *testing.T) {
 	b, err := db.Balance(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(b.Credits, imagegen.Credits(990))
+}
+
+// What refuses charges returns when no charge that it has not refused is under way any more, on whichever node.
+func TestRefusalAwaitsCharges(t *testing.T) {
+	s := postgrestest.Start(t)
+	at := time.Now()
+	for name, act := range map[string]func(context.Context, *postgres.DB) error{
+		"a disabled user":  func(ctx context.Context, db *postgres.DB) error { return db.DisableUser(ctx, "bob", at) },
+		"a suspended user": func(ctx context.Context, db *postgres.DB) error { return db.SuspendUser(ctx, "bob", at) },
+		"a suspended payer": func(ctx context.Context, db *postgres.DB) error {
+			return db.SuspendUser(ctx, "alice", at)
+		},
+		"a member that goes": func(ctx context.Context, db *postgres.DB) error {
+			return db.SetSponsor(ctx, "bob", "", imagegen.KeyLimits{})
+		},
+		"a revoked key": func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.RevokeKey(ctx, "key_1", at)
+			return err
+		},
+		"a limited key": func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.SetKeyLimits(ctx, "key_1", imagegen.KeyLimits{Credits: 1})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is, url, ctx := is.New(t), s.Database(t), t.Context()
+			db, elsewhere := open(t, url), open(t, url)
+			fund(t, db)
+			for _, u := range []imagegen.UserID{"alice", "bob"} {
+				is.NoErr(db.CreateUser(ctx, imagegen.User{ID: u, Name: string(u), CreatedAt: time.Now()}))
+			}
+			is.NoErr(db.SetSponsor(ctx, "bob", "alice", imagegen.KeyLimits{}))
+			is.NoErr(db.CreateKey(ctx, imagegen.Key{ID: "key_1", User: "bob", CreatedAt: time.Now()}))
+			outside := holding(t, s, url, `lock table imagegend.journal in share mode`)
+			charged, refused := make(chan error, 1), make(chan error, 1)
+			go func() {
+				r := record(1)
+				r.User, r.Payer, r.KeyID = "bob", "alice", "key_1"
+				_, err := elsewhere.CreateCharged(context.Background(), r, time.Minute)
+				charged <- err
+			}()
+			outside.awaited(1) // nothing refuses it, and it waits before it commits
+			go func() { refused <- act(context.Background(), db) }()
+			outside.awaited(2)
+			outside.commit()
+			is.NoErr(<-charged)
+			is.NoErr(<-refused)
+		})
+	}
 }
 
 // Every reader of rows returns an error when they break off, instead of taking those before for all.

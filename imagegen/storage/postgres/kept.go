@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -42,13 +43,22 @@ type kept struct {
 	entries map[place][]byte
 }
 
+// AwaitCharges implements kv.ChargeAwaiter. A charge takes the lock of the account before it looks at users and keys,
+// and keeps it until it has committed. No act can be in the way of another here, since it has the lock of all acts.
+func (k *kept) AwaitCharges(accounts ...imagegen.UserID) {
+	k.exec(`select from imagegend.accounts where usr = any($1) order by usr for update`, unique(accounts))
+}
+
 // place is a kv.Place that a map can have as its key.
 type place struct {
 	bucket kv.Bucket
 	key    string
 }
 
-var _ kv.Tx = (*kept)(nil)
+var (
+	_ kv.Tx            = (*kept)(nil)
+	_ kv.ChargeAwaiter = (*kept)(nil)
+)
 
 // Get implements kv.Tx.
 func (k *kept) Get(b kv.Bucket, key []byte) (value []byte) {

@@ -49,6 +49,13 @@ type Tx interface {
 	OnCommit(f func())
 }
 
+// ChargeAwaiter is an optional part of a Tx beside which other transactions charge.
+type ChargeAwaiter interface {
+	// AwaitCharges waits until no charge to these accounts is under way in another transaction. Later ones wait for
+	// this transaction, and see what it has written.
+	AwaitCharges(accounts ...imagegen.UserID)
+}
+
 // Damage is what a Tx panics with when it meets a damaged value.
 type Damage struct{ Err error }
 

@@ -152,10 +152,18 @@ func (t *Tables) changeUser(ctx context.Context, act account.Act, id imagegen.Us
 		if reflect.DeepEqual(to, from) {
 			return trail.Change{}, nil
 		}
+		awaitCharges(tx, id, from.Sponsor, to.Sponsor)
 		tx.OnCommit(func() { t.users.forget(id) })
 		users.Put(tx, &from, &to)
 		return trail.UserChanged(from, to), nil
 	})
+}
+
+// awaitCharges is called before a change that may refuse charges: once it is made, none comes that it would refuse.
+func awaitCharges(tx kv.Tx, payers ...imagegen.UserID) {
+	if a, ok := tx.(kv.ChargeAwaiter); ok {
+		a.AwaitCharges(payers...)
+	}
 }
 
 // maxNames is the most names that one page of users looks at; imagegen.Inspector promises this figure.
@@ -266,6 +274,8 @@ func (t *Tables) changeKey(ctx context.Context, act account.Act, id imagegen.Key
 		if change(&k); reflect.DeepEqual(k, from) {
 			return trail.Change{}, nil
 		}
+		owner, _ := loadUser(tx, k.User) // an embedder's user is not here, and a damaged one stops nobody
+		awaitCharges(tx, k.User, owner.Sponsor)
 		keys.Put(tx, &from, &k)
 		tx.OnCommit(func() { t.keys.forget(from.Hash) })
 		return acted(from, k), nil
