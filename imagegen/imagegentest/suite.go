@@ -145,10 +145,15 @@ func (s *suite) fails(err error, want *imagegen.Error) *imagegen.Error {
 	return e
 }
 
-// eventually asks again until ok, which must come within a minute.
 func (s *suite) eventually(ok func() bool) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
+	eventually(s, "what it waits for", ok)
+}
+
+// eventually asks again until ok, which must come within a minute.
+func eventually(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -156,7 +161,7 @@ func (s *suite) eventually(ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			s.Fatal("it did not come to pass within a minute")
+			t.Fatalf("%s did not come to pass within a minute", what)
 		}
 	}
 }

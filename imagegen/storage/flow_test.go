@@ -28,3 +28,7 @@ func TestTidy(t *testing.T) {
 func TestTotals(t *testing.T) {
 	imagegentest.Totals(t, func(t *testing.T) imagegentest.Storage { return open(t, nil) })
 }
+
+func TestTeam(t *testing.T) {
+	imagegentest.Team(t, func(t *testing.T) []imagegentest.Storage { return []imagegentest.Storage{open(t, nil)} })
+}

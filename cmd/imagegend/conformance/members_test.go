@@ -31,7 +31,7 @@ var memberChecks = []check{
 		elsewhere: []string{"imagegen/engine.TestOnBehalf", "imagegen/engine.TestNobodyNamed",
 			"imagegen/engine.TestForgedPeople", "imagegen/engine.TestNewPeopleAtOnce",
 			"imagegen/httpapi.TestPeopleBehindOneKey", "imagegen/httpapi.TestPersonHeaders",
-			"imagegen/httpapi.TestUsageByMember"},
+			"imagegen/httpapi.TestUsageByMember", "imagegen/storage.TestTeam"},
 	},
 	{
 		name:      "a sponsor",

@@ -19,3 +19,7 @@ func TestTidy(t *testing.T) {
 func TestTotals(t *testing.T) {
 	imagegentest.Totals(t, func(*testing.T) imagegentest.Storage { return memory.New(nil) })
 }
+
+func TestTeam(t *testing.T) {
+	imagegentest.Team(t, func(*testing.T) []imagegentest.Storage { return []imagegentest.Storage{memory.New(nil)} })
+}

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +166,23 @@ func TestPrices(t *testing.T) {
 func TestTotals(t *testing.T) {
 	s := postgrestest.Start(t)
 	imagegentest.Totals(t, func(t *testing.T) imagegentest.Storage { return openWhole(t, s.Database(t)) })
+}
+
+// One node has a database, or three share it.
+func TestTeam(t *testing.T) {
+	s := postgrestest.Start(t)
+	for _, nodes := range []int{1, 3} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			imagegentest.Team(t, func(t *testing.T) (all []imagegentest.Storage) {
+				url, files := s.Database(t), memory.New(nil)
+				for range nodes {
+					db := open(t, url, func(c *postgres.Config) { c.Images = files })
+					all = append(all, &postgrestest.Storage{DB: db, ImageStore: files, Spool: files})
+				}
+				return all
+			})
+		})
+	}
 }
 
 // Two processes share a database as one has it.
