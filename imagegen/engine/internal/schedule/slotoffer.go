@@ -67,7 +67,7 @@ func (s *Slots) takeBack(d imagegen.ClaimRequest) {
 func (s *Slots) ForQueue(ctx context.Context) (imagegen.ClaimRequest, error) {
 	asking := make(chan imagegen.ClaimRequest, 1)
 	s.mu.Lock()
-	s.asking, s.better = asking, nil
+	s.asking, s.better, s.called = asking, nil, false
 	if s.turn == 0 {
 		s.turn = s.nextTurn()
 	}
@@ -133,7 +133,7 @@ func (s *Slots) tellQueue(now time.Time) {
 func (s *Slots) callQueue() {
 	if s.better != nil {
 		close(s.better)
-		s.better = nil
+		s.better, s.called = nil, true
 	}
 }
 

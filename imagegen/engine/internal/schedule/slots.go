@@ -34,6 +34,7 @@ type Slots struct {
 	refused imagegen.ClaimRequest      // of which the queue could use nothing
 	partial bool                       // refused was not for all users and models
 	better  chan struct{}              // closed once there is a better offer; nil: nobody waits for one
+	called  bool                       // it was closed, and the queue has not asked since
 
 	look   *time.Timer // for places that open with time
 	lookAt time.Time
@@ -167,6 +168,9 @@ func (s *Slots) hand() {
 		}
 		if l == nil || !s.hasSlotFor(l.held) {
 			break
+		}
+		if s.tellQueue(now); s.called && s.free <= s.kept+1 {
+			break // the queue comes for this one, and callers must not be before it each time
 		}
 		w := s.of[l.model].queues.takeFirst(l, s.nextTurn)
 		w.slot = s.takeSlot(w.slot.user, l.model, now)

@@ -348,6 +348,28 @@ func TestBetterOffers(t *testing.T) {
 	is.True(ready(s.claimed(d, nil))) // it has become better meanwhile
 }
 
+// A queue that could use nothing of what is kept is called for the next slot that gets free, before callers who hold
+// more; they get it if the queue cannot use it either.
+func TestQueueIsNotOvertaken(t *testing.T) {
+	is := is.New(t)
+	s := slotsOfOne(5)
+	s.Keep(1)
+	is.True(s.tryAcquire("caller") && s.tryAcquire("caller") && s.tryAcquire("caller") && s.tryAcquire("queued"))
+	waiting := map[imagegen.UserID]*waiter{"caller": s.join("caller")}
+	d, err := s.ForQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(d.Below, 1)
+	better := s.claimed(d, nil)
+	s.release("caller")
+	is.True(ready(better))
+	is.Equal(len(handed(waiting)), 0)
+	d, err = s.ForQueue(t.Context())
+	is.NoErr(err)
+	is.Equal(d.Below, 2)
+	s.claimed(d, nil)
+	is.Equal(len(handed(waiting)), 1)
+}
+
 // An offer without a place for one of the models is bettered when that model gets one.
 func TestBetterOfferForAFullModel(t *testing.T) {
 	is := is.New(t)
