@@ -32,3 +32,7 @@ func TestTotals(t *testing.T) {
 func TestTeam(t *testing.T) {
 	imagegentest.Team(t, func(t *testing.T) []imagegentest.Storage { return []imagegentest.Storage{open(t, nil)} })
 }
+
+func TestPayers(t *testing.T) {
+	imagegentest.Payers(t, func(t *testing.T) imagegentest.Storage { return open(t, nil) })
+}

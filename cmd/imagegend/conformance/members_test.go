@@ -48,7 +48,7 @@ var memberChecks = []check{
 	{
 		name:      "shares of payers",
 		lines:     []string{"contract: | shares |"},
-		elsewhere: []string{"imagegen/storage.TestStore"},
+		elsewhere: []string{"imagegen/storage.TestStore", "imagegen/storage.TestPayers"},
 	},
 	{
 		name:      "a model for some",

@@ -23,3 +23,7 @@ func TestTotals(t *testing.T) {
 func TestTeam(t *testing.T) {
 	imagegentest.Team(t, func(*testing.T) []imagegentest.Storage { return []imagegentest.Storage{memory.New(nil)} })
 }
+
+func TestPayers(t *testing.T) {
+	imagegentest.Payers(t, func(*testing.T) imagegentest.Storage { return memory.New(nil) })
+}

@@ -185,6 +185,11 @@ func TestTeam(t *testing.T) {
 	}
 }
 
+func TestPayers(t *testing.T) {
+	s := postgrestest.Start(t)
+	imagegentest.Payers(t, func(t *testing.T) imagegentest.Storage { return openWhole(t, s.Database(t)) })
+}
+
 // Two processes share a database as one has it.
 func TestShared(t *testing.T) {
 	s := postgrestest.Start(t)
