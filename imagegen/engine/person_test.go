@@ -179,7 +179,7 @@ func TestForgedPeople(t *testing.T) {
 	h.is.Equal(s.User(), c.school.ID)
 }
 
-// A person who is disabled or removed is refused alone, also while work of theirs runs, which ends as usual.
+// A person who is disabled or removed is refused alone.
 func TestPersonRefusedAlone(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
 	c := h.class(10, imagegen.KeyLimits{})
@@ -206,6 +206,40 @@ func TestPersonRefusedAlone(t *testing.T) {
 	h.is.NoErr(h.engine.Accounts().DisableUser(ctx, c.school.ID))
 	_, err = c.as("eve")
 	h.is.True(errors.Is(err, imagegen.ErrInvalidKey))
+}
+
+// Work of a person who is disabled meanwhile ends as usual, whether it runs or waits: it is paid, and a caller who was
+// there before is answered. Nobody can ask for it afterwards.
+func TestPersonDisabledMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, slowly(time.Minute), func(c *engine.Config) { c.Limits.Concurrency = 1 })
+		c := h.class(10, imagegen.KeyLimits{})
+		ctx := t.Context()
+		zoe, done := c.pupil("zoe"), make(chan error, 1)
+		go func() {
+			_, err := zoe.Generate(ctx, fox(imagegen.GenerateRequest{}))
+			done <- err
+		}()
+		synctest.Wait()
+		queued, err := c.pupil("zoe").Generate(ctx, fox(imagegen.GenerateRequest{Async: true}))
+		h.is.NoErr(err)
+		h.is.NoErr(h.engine.Accounts().DisableUser(ctx, zoe.User()))
+		h.is.NoErr(<-done)
+		for _, s := range []*engine.Session{zoe, c.pupil("ann")} {
+			_, err = s.Await(ctx, queued.ID, time.Minute)
+			h.is.True(err != nil)
+		}
+		time.Sleep(2 * time.Minute)
+		r, err := h.engine.Record(ctx, queued.ID)
+		h.is.NoErr(err)
+		h.is.Equal(r.State, imagegen.StateSucceeded)
+		b, err := h.engine.As(c.school.ID).Balance(ctx)
+		h.is.NoErr(err)
+		h.is.Equal(b.Credits, imagegen.Credits(18))
+		_, err = c.as("zoe")
+		h.is.True(errors.Is(err, imagegen.ErrChargeRefused))
+		h.audit()
+	})
 }
 
 // People who ask for the first time at once become one user each, and no more of them than the key admits.

@@ -43,11 +43,15 @@ func (s *Session) usable(ctx context.Context) error {
 		return nil
 	}
 	_, err := s.engine.accounts.KeyByHash(ctx, s.hash)
-	if err == nil && s.joined {
-		var u imagegen.User
-		if u, err = s.engine.accounts.User(ctx, s.user); err == nil {
-			err = s.admits(u)
-		}
+	if err != nil || s.member.ID == "" {
+		return err
+	}
+	u, err := s.engine.accounts.User(ctx, s.user)
+	switch {
+	case err == nil:
+		return s.admits(u)
+	case errors.Is(err, imagegen.ErrNotFound) && !s.joined:
+		return nil // nothing was charged yet
 	}
 	return err
 }
