@@ -31,7 +31,8 @@ var memberChecks = []check{
 		elsewhere: []string{"imagegen/engine.TestOnBehalf", "imagegen/engine.TestNobodyNamed",
 			"imagegen/engine.TestForgedPeople", "imagegen/engine.TestNewPeopleAtOnce",
 			"imagegen/httpapi.TestPeopleBehindOneKey", "imagegen/httpapi.TestPersonHeaders",
-			"imagegen/httpapi.TestUsageByMember", "imagegen/storage.TestTeam"},
+			"imagegen/httpapi.TestUsageByMember", shapeTests + "TestClassBehindOpenWebUI",
+			shapeTests + "TestForgedNamesBehindOpenWebUI", "imagegen/storage.TestTeam"},
 	},
 	{
 		name:      "a sponsor",
@@ -43,7 +44,7 @@ var memberChecks = []check{
 		name:      "members refused alone",
 		lines:     []string{"contract: | refused alone |"},
 		daemon:    checkRefusedAlone,
-		elsewhere: []string{"imagegen/engine.TestPersonRefusedAlone"},
+		elsewhere: []string{"imagegen/engine.TestPersonRefusedAlone", "imagegen/engine.TestPersonDisabledMeanwhile"},
 	},
 	{
 		name:      "shares of payers",
