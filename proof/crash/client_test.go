@@ -53,7 +53,7 @@ func (w *world) ask(ctx context.Context, t *clientOrder) (served bool) {
 	if w.references {
 		q.References = []imagegen.Reference{picture{}}
 	}
-	result, err := w.engine.As(t.User).Generate(ctx, q)
+	result, err := w.send(ctx, t.User, q)
 	if w.steps.gone() {
 		w.hear(t, witness.Unknown, imagegen.Generation{})
 		return false // nobody got an answer
@@ -81,8 +81,8 @@ func (w *world) refused(t *clientOrder) {
 		return // of the repetition
 	}
 	t.outcome = witness.Refused
-	// what could not be voided, recovery voids
-	if held := w.held(t.User); held > 0 && !t.Doubt && w.steps.name != "Settle" {
+	// what could not be voided, recovery voids; and dora's image is under way while alice leaves off paying
+	if held := w.held(w.payer(t.User)); held > 0 && !t.Doubt && w.steps.name != "Settle" && !w.class.leave.done {
 		w.Errorf("%q was refused, and %d credits are held", t.request.Prompt, held)
 	}
 }

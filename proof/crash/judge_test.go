@@ -11,8 +11,8 @@ import (
 
 // service is what lies there when all is quiet.
 func (w *world) service() witness.Service {
-	return witness.Service{Store: w.db, Books: w.books, Images: w.db, Users: []imagegen.UserID{alice, bob},
-		Joint: w.joins(), Settled: true}
+	return witness.Service{Store: w.db, Books: w.books, Images: w.db,
+		Users: []imagegen.UserID{alice, bob, carol, dora.ID}, Joint: w.joins(), Settled: true}
 }
 
 // judge looks at what is left when all is quiet.
@@ -29,6 +29,7 @@ func (w *world) judge(crashed bool) {
 	}
 	witness.Audit(context.Background(), w.fact, w.db, w.books)
 	w.judgeKeys()
+	w.judgeMembers()
 	w.judgeFiles(records, crashed)
 }
 

@@ -19,6 +19,7 @@ type scenario struct {
 	retain     time.Duration // so long generations are kept; 0: for good
 	forget     time.Duration // so long prompts of failed ones are kept; 0: longer than anything takes
 	references bool
+	members    bool // alice pays for carol, and for dora behind a key
 	play       func(*world)
 	again      func(*world) // of clients at the process that takes over; nil: those in doubt ask again
 	want       witness.Kind // of the first request when nothing goes wrong
@@ -68,6 +69,8 @@ var scenarios = []scenario{
 	{name: "followed", want: witness.Accepted, order: order{images: 2, takes: 4 * time.Second}, lasting: true,
 		play: playFollowed, again: playFollowed},
 	{name: "keys", want: witness.Succeeded, order: order{images: 1}, play: playKeys, again: playKeys},
+	{name: "members", want: witness.Succeeded, order: order{images: 1, takes: time.Minute}, members: true,
+		play: playMembers, again: playMembers},
 	{name: "erase", want: witness.Succeeded, order: order{images: 1}, play: playErase, again: playErase},
 	{name: "retention", want: witness.Succeeded, order: order{images: 1}, retain: retention, play: playRetention,
 		again: playRetention},

@@ -23,6 +23,7 @@ var calls = []string{
 	"Create", "CreateCharged", "Update", "FinishSettled", "Generation", "Generations", "GenerationByIdempotencyKey",
 	"Ended", "Forgettable", "Claim", "ClaimAged", "Recover", "Extend", "Queued",
 	"CreateUser", "User", "UserByName", "SetAccountType", "DisableUser", "SuspendUser", "ResumeUser",
+	"SetSponsor", "CreateMember",
 	"CreateKey", "KeyByHash", "Keys", "RevokeKey", "TouchKeys",
 	"Charge", "Settle", "Balance",
 	"PutImage", "OpenImage", "RemoveImages",
@@ -141,6 +142,14 @@ func (s store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time
 
 func (s store) ResumeUser(ctx context.Context, id imagegen.UserID) error {
 	return act(s.steps, "ResumeUser", func() error { return s.TxStore.ResumeUser(ctx, id) })
+}
+
+func (s store) SetSponsor(ctx context.Context, id, sponsor imagegen.UserID, l imagegen.KeyLimits) error {
+	return act(s.steps, "SetSponsor", func() error { return s.TxStore.SetSponsor(ctx, id, sponsor, l) })
+}
+
+func (s store) CreateMember(ctx context.Context, u imagegen.User, most int) error {
+	return act(s.steps, "CreateMember", func() error { return s.TxStore.CreateMember(ctx, u, most) })
 }
 
 func (s store) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {

@@ -32,6 +32,7 @@ type world struct {
 	upstream     *upstream
 	clientOrders []*clientOrder // with the answers of all processes
 	keys         keyring
+	class        class
 	faults       []fault // that were met
 	ahead        atomic.Int64
 	refusing     atomic.Bool // the ledger refuses to settle, for good
@@ -45,6 +46,9 @@ func newWorld(t *testing.T, s scenario, p setup) *world {
 	w.Cleanup(w.explain)
 	w.mount()
 	w.grant()
+	if w.members {
+		w.enrol()
+	}
 	return w
 }
 

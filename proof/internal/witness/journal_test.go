@@ -15,8 +15,9 @@ func TestReadJournal(t *testing.T) {
 	charge := imagegen.Entry{Kind: imagegen.EntryCharge, Charge: "gen_1", Credits: -4}
 	settle := imagegen.Entry{Kind: imagegen.EntrySettle, Charge: "gen_1", Credits: 1, Used: 3}
 	expire := imagegen.Entry{Kind: imagegen.EntryExpire, Credits: -7}
-	keeps := settle
+	keeps, other := settle, settle
 	keeps.Used = 2
+	other.Member = "carol"
 	for name, c := range map[string]struct {
 		entries []imagegen.Entry // the oldest first
 		wrong   int
@@ -27,6 +28,7 @@ func TestReadJournal(t *testing.T) {
 		"settled before it is made": {[]imagegen.Entry{grant, settle}, 2},
 		"a credit is lost":          {[]imagegen.Entry{grant, charge, keeps}, 1},
 		"more than there is":        {[]imagegen.Entry{charge}, 1},
+		"settled for another":       {[]imagegen.Entry{grant, charge, other}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)

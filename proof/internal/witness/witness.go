@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"io"
 	"iter"
+	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -23,6 +24,8 @@ type Books interface {
 	Balance(context.Context, imagegen.UserID) (imagegen.Balance, error)
 	Lots(context.Context, imagegen.UserID) ([]imagegen.Lot, error)
 	History(ctx context.Context, u imagegen.UserID, before uint64, limit int) ([]imagegen.Entry, error)
+	MemberUse(ctx context.Context, payer, member imagegen.UserID) (imagegen.KeyUse, error)
+	Usage(context.Context, imagegen.UserID, imagegen.UsageQuery) ([]imagegen.Usage, error)
 }
 
 // Service is what lies below a service, as it is at a moment at which nothing changes.
@@ -118,13 +121,15 @@ func Sum(f io.ReadCloser, err error) (sum [sha256.Size]byte, _ error) {
 // what the images cost, and the others came to nothing; what was granted and not spent is there.
 func (s Service) account(ctx context.Context, u imagegen.UserID, records []imagegen.Record, grants []Grant, fact Fact) {
 	a := ReadJournal(s.history(ctx, u, fact), fact)
+	s.members(ctx, u, a, fact)
 	for _, r := range records {
-		if r.User != u {
+		if r.Account() != u {
 			continue
 		}
 		c, made := a.Charges[r.Charge().ID]
 		err := r.CheckCharge(c.Charge, c.Closed || !made, c.Used) // what was settled before it was made has no entry
 		fact(err == nil, "%v", err)
+		fact(!made || c.Member == r.Charge().Member, "%s was charged for %q, and is of %s", r.ID, c.Member, r.User)
 		delete(a.Charges, r.Charge().ID)
 	}
 	// undone before anybody got an answer; a store that commits with its ledger needs no such undoing
@@ -143,6 +148,24 @@ func (s Service) account(ctx context.Context, u imagegen.UserID, records []image
 	fact(err == nil, "the lots of %s cannot be listed: %v", u, err)
 	for _, l := range lots {
 		fact(l.Held == 0 || !s.Settled, "lot %s of %s holds %d credits for nothing", l.ID, u, l.Held)
+	}
+}
+
+// members says that a sponsor was charged for users that there are, and for none beyond the limit that it has now: a
+// proof that changes limits ends with the highest.
+func (s Service) members(ctx context.Context, u imagegen.UserID, a Account, fact Fact) {
+	a.Members(ctx, s.Books, u, s.Users, fact)
+	paid := map[imagegen.UserID]imagegen.Credits{}
+	for _, e := range slices.Backward(a.Entries) {
+		if e.Member == "" || e.Charge == "" {
+			continue
+		}
+		paid[e.Member] -= e.Credits
+		m, err := s.Store.User(ctx, e.Member)
+		fact(err == nil, "%s paid for %s, who is not there: %v", u, e.Member, err)
+		most := m.Limits.Credits
+		fact(most == 0 || paid[e.Member] <= most, "%s has used %d credits of %d with entry %d of %s", e.Member,
+			paid[e.Member], most, e.Seq, u)
 	}
 }
 

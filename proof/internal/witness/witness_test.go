@@ -3,6 +3,7 @@ package witness_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/matryer/is"
@@ -10,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
@@ -77,6 +79,44 @@ func TestHear(t *testing.T) {
 	o.HearImage("image_1", [32]byte{1}, fact)
 	o.HearImage("image_1", [32]byte{2}, fact)
 	is.Equal(*wrong, 2) // other bytes
+}
+
+// What a ledger says of a member is compared with the journal of its sponsor, and that with the member's limit.
+func TestMembers(t *testing.T) {
+	is := is.New(t)
+	db := memory.New(nil)
+	members := []imagegen.UserID{"carol", "dora"}
+	for _, u := range append(members, imagegentest.Alice) {
+		is.NoErr(db.CreateUser(t.Context(), imagegen.User{ID: u, Name: string(u)}))
+	}
+	_, err := db.Grant(t.Context(), imagegen.Grant{User: imagegentest.Alice, Credits: 9})
+	is.NoErr(err)
+	for id, used := range map[imagegen.ChargeID]imagegen.Credits{"gen_1": 1, "gen_2": 2} {
+		is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: id, User: imagegentest.Alice, Credits: 3, Member: "carol"}))
+		is.NoErr(db.Settle(t.Context(), id, used))
+	}
+	entries, err := db.History(t.Context(), imagegentest.Alice, 0, 10)
+	is.NoErr(err)
+	fact, wrong := counter()
+	witness.ReadJournal(entries, fact).Members(t.Context(), db, imagegentest.Alice, members, fact)
+	is.Equal(*wrong, 0)
+	for n := range entries {
+		if entries[n].Member == "carol" {
+			entries[n].Member = "dora"
+		}
+	}
+	witness.ReadJournal(entries, fact).Members(t.Context(), db, imagegentest.Alice, members, fact)
+	is.Equal(*wrong, 4) // of each member, for limits and for bills
+
+	left := witness.Service{Store: db, Books: db, Images: db, Users: []imagegen.UserID{imagegentest.Alice}}
+	for limit, finds := range map[imagegen.Credits]bool{0: false, 6: false, 3: true} {
+		is.NoErr(db.SetSponsor(t.Context(), "carol", imagegentest.Alice, imagegen.KeyLimits{Credits: limit}))
+		found := false
+		left.Compare(t.Context(), slices.Values([]*witness.Order{}), nil, func(ok bool, format string, _ ...any) {
+			found = found || !ok && strings.Contains(format, "has used")
+		})
+		is.Equal(found, finds)
+	}
 }
 
 func counter() (witness.Fact, *int) {
