@@ -22,7 +22,7 @@ type customer struct {
 
 func newCustomer(w *world, n int) *customer {
 	name := fmt.Sprintf("customer%d", n)
-	return &customer{world: w, name: name, user: w.listener.users[n%users], dice: newDice(w.seed, name)}
+	return &customer{world: w, name: name, user: w.listener.users[n%len(w.listener.users)], dice: newDice(w.seed, name)}
 }
 
 func (c *customer) run() {

@@ -148,7 +148,8 @@ func (p *process) crash() {
 func (w *world) reach(ctx context.Context, h *host, u imagegen.UserID,
 	use func(context.Context, imagegen.Service) error) error {
 	if w.plan.overHTTP {
-		c, err := client.New("http://"+h.name, w.keys[u], &client.Options{HTTP: &http.Client{Transport: w.transport}})
+		by := &http.Client{Transport: w.class.named(u, w.transport)}
+		c, err := client.New("http://"+h.name, w.keys[u], &client.Options{HTTP: by})
 		if err != nil {
 			return err
 		}
@@ -161,7 +162,10 @@ func (w *world) reach(ctx context.Context, h *host, u imagegen.UserID,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.link.cut, cancel)()
-	err := use(ctx, p.engine.As(u))
+	s, err := w.class.session(ctx, p.engine, u)
+	if err == nil {
+		err = use(ctx, s)
+	}
 	if p.link.cut.Err() != nil {
 		return errDown
 	}

@@ -54,6 +54,9 @@ func (w *world) orders() iter.Seq[*witness.Order] {
 // count counts what became of the orders.
 func (w *world) count(records []imagegen.Record) {
 	for _, r := range records {
+		if r.Payer != "" {
+			w.met.Add("paid by a sponsor", 1)
+		}
 		switch {
 		case r.Published == r.N:
 			w.met.Add("succeeded", 1)

@@ -64,7 +64,8 @@ func (t *listener) hearResult(o *order, began moment, r imagegen.Result) {
 		t.w.met.Add("replayed", 1)
 	}
 	if !o.request.Async {
-		if r.Balance == nil || r.Balance.Credits < 0 || !r.Status.Terminal() {
+		none := r.Balance == nil && !t.w.class.has(o.User) // what a former sponsor has is not a member's to see
+		if none || r.Balance != nil && r.Balance.Credits < 0 || !r.Status.Terminal() {
 			t.complain(o, "it was answered with status %s and balance %v", r.Status, r.Balance)
 		}
 		t.hear(o, began, r.Generation)
@@ -156,6 +157,11 @@ func (t *listener) hearError(o *order, began moment, err error) (again bool) {
 		t.w.met.Add("refused", 1)
 	case imagegen.CodeIdempotencyKeyReused:
 		t.w.met.Add("key reused", 1)
+	case imagegen.CodeChargeRefused: // its sponsor pays no more
+		t.w.met.Add("refused to members", 1)
+		if known = false; !t.w.class.has(o.User) {
+			t.complain(o, "it was answered with %v", err)
+		}
 	case imagegen.CodeNotFound:
 		known = o.Erasure == witness.Standing && !o.shared
 	default:

@@ -67,6 +67,7 @@ type world struct {
 	keys      map[imagegen.UserID]string // of the API
 	transport *http.Transport
 	granted   []witness.Grant
+	class     *class
 
 	skew   atomic.Int64   // of the clock of the service, in nanoseconds
 	outage atomic.Bool    // most calls fail
@@ -118,6 +119,7 @@ func (w *world) run() {
 		clients.Go(c.run)
 	}
 	clients.Go(w.operate)
+	clients.Go(w.class.run)
 	clients.Wait()
 	end()
 	hosts.Wait()
@@ -140,6 +142,7 @@ func (w *world) settle() {
 		w.keys[u.ID] = raw.Reveal()
 		w.listener.users = append(w.listener.users, u.ID)
 	}
+	w.class = newClass(w, e.engine)
 }
 
 // operate grants credits, lets the clock jump and things go wrong for a while.
@@ -183,11 +186,11 @@ const (
 	longestBack = 10 * time.Minute
 )
 
-// grant gives a user about what the next rush will cost, in lots of which some expire. As operators
-// do, it asks twice when in doubt.
+// grant gives a user, or who pays for it, about what the next rush will cost, in lots of which some expire. As
+// operators do, it asks twice when in doubt.
 func (w *world) grant(u imagegen.UserID, n int) {
-	g := imagegen.Grant{User: u, Credits: imagegen.Credits(10 + w.dice.below(45)), Promo: w.dice.chance(0.2),
-		Ref: fmt.Sprint(u, n)}
+	g := imagegen.Grant{User: w.class.payer(u), Credits: imagegen.Credits(10 + w.dice.below(45)),
+		Promo: w.dice.chance(0.2), Ref: fmt.Sprint(u, n)}
 	if w.dice.chance(0.5) {
 		g.Expires = w.now().Add(time.Hour + w.dice.between(time.Minute, 12*time.Hour))
 	}
@@ -196,7 +199,8 @@ func (w *world) grant(u imagegen.UserID, n int) {
 			w.Error(err)
 		}
 	}
-	w.granted = append(w.granted, witness.Grant{User: u, Ref: g.Ref, Credits: g.Credits, Answer: witness.Succeeded})
+	w.granted = append(w.granted, witness.Grant{User: g.User, Ref: g.Ref, Credits: g.Credits,
+		Answer: witness.Succeeded})
 }
 
 // calmDown ends all faults and gives recovery the time that it needs at most.
