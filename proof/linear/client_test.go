@@ -2,6 +2,7 @@ package linear_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -72,7 +73,7 @@ func (u *run) client(n int, r *rand.Rand, restarts map[int64]bool) {
 			}
 			doubtful = r.IntN(40) > 0
 		case notApplied:
-		case insufficient, unknown:
+		case insufficient, unknown, refused:
 			switch {
 			case doubtful && (in.kind == charge || in.kind == settle): // what comes late is shut out
 				in.kind, in.amount = settle, 0
@@ -107,6 +108,8 @@ func (u *run) next(r *rand.Rand) input {
 		in.kind, in.amount = settle, amountOf(in.id/2, 1+in.id%mostCharge+1)
 	case n < 82:
 		in.kind = balance
+	case n < 84:
+		in.kind = []kind{pay, leave}[r.IntN(2)]
 	case n < 94:
 		in.id = pick(r, &own.refs, refs, 0.2)
 		in.kind, in.amount = grant, 1+amountOf(in.id, mostGrant)
@@ -142,7 +145,7 @@ func (u *run) call(db database, in input, r *rand.Rand, lossy bool) output {
 	defer cancel()
 	disturbance := r.IntN(100)
 	switch {
-	case in.kind == balance, in.kind == create && disturbance%3 > 0:
+	case in.kind == balance, in.kind == pay, in.kind == leave, in.kind == create && disturbance%3 > 0:
 	case disturbance < 10 && !lossy:
 	case disturbance < 2:
 		return output{answer: lost}
@@ -193,8 +196,9 @@ func perform(ctx context.Context, db database, in input) (out output, err error)
 		var r imagegen.Record
 		r, err = db.FinishSettled(ctx, recordOf(in).Fence(), outcomeOf(in))
 		if err == nil && r.Balance != nil {
-			out.credits, out.balance = uint8(r.Used()), uint8(r.Balance.Credits)
+			out.balance = uint8(r.Balance.Credits)
 		}
+		out.credits = uint8(r.Used())
 	case grant:
 		_, err = db.Grant(ctx, imagegen.Grant{User: user, Credits: amount, Ref: ref})
 	case revoke:
@@ -203,6 +207,10 @@ func perform(ctx context.Context, db database, in input) (out output, err error)
 		var b imagegen.Balance
 		b, err = db.Balance(ctx, user)
 		out.balance = uint8(b.Credits)
+	case pay:
+		err = db.SetSponsor(ctx, memberOf(in.account), user, limits)
+	case leave:
+		err = db.SetSponsor(ctx, memberOf(in.account), "", imagegen.KeyLimits{})
 	}
 	return out, err
 }
@@ -222,6 +230,7 @@ func answered(err error) (answer, error) {
 		imagegen.ErrGrantConflict:       conflict,
 		imagegen.ErrTransition:          conflict,
 		imagegen.ErrChargeClosed:        closed,
+		imagegen.ErrChargeRefused:       refused,
 		imagegen.ErrNotFound:            unknown,
 		imagegen.ErrStale:               unknown,
 		imagegen.ErrNotApplied:          notApplied,
@@ -236,14 +245,33 @@ func answered(err error) (answer, error) {
 
 func userOf(account int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("user-", account)) }
 
+func memberOf(account int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("member-", account)) }
+
+func keyOf(account int) imagegen.KeyID { return imagegen.KeyID(fmt.Sprint("key-", account)) }
+
+var limits = imagegen.KeyLimits{Credits: mostMember}
+
+// enrol gives an account a member, and a key on behalf of people by which the member asks.
+func enrol(ctx context.Context, db database, account int) error {
+	u, m, k := userOf(account), memberOf(account), keyOf(account)
+	return errors.Join(
+		db.CreateUser(ctx, imagegen.User{ID: u, Name: string(u)}),
+		db.CreateMember(ctx, imagegen.User{ID: m, Name: string(m), Sponsor: u, Limits: limits}, 1),
+		db.CreateKey(ctx, imagegen.Key{ID: k, User: u, Hash: sha256.Sum256([]byte(k)), Members: 1}))
+}
+
 // recordOf is a generation that costs the amount: that many images at one credit.
 func recordOf(in input) imagegen.Record {
-	return imagegen.Record{
+	r := imagegen.Record{
 		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%013d%013d", in.account, in.id)),
 			User: userOf(in.account), Model: "fake-1", Prompt: "a fox in the snow", N: int(in.amount), Ratio: "1:1",
 			Tier: imagegen.Tier1K, Price: 1, CreatedAt: time.Unix(1, 0)},
 		Progress: imagegen.Progress{State: imagegen.StateCharging, Attempt: 1},
 	}
+	if ofMember(in.id) {
+		r.User, r.Payer, r.KeyID = memberOf(in.account), userOf(in.account), keyOf(in.account)
+	}
+	return r
 }
 
 // outcomeOf is as many images as the amount says; nobody looks at their bytes here.

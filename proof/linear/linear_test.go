@@ -13,11 +13,13 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
+	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
 const (
@@ -116,6 +118,10 @@ func (u *run) make(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	n := 8 + r.IntN(25)
 	u.accounts = make([]ids, max(4, n/3))
+	is := is.New(t)
+	for a := range u.accounts {
+		is.NoErr(enrol(t.Context(), u.database(), a))
+	}
 	u.left.Store(operations)
 	restarts := map[int64]bool{operations / 3: true, 2 * operations / 3: true}
 	var clients sync.WaitGroup
@@ -127,14 +133,30 @@ func (u *run) make(t *testing.T, seed uint64) {
 	for a := range u.accounts { // by now every answer that was lost has been given, or never will be
 		u.do(n, input{kind: balance, account: a}, r, false)
 	}
-	is := is.New(t)
 	is.NoErr(u.err)
+	u.compareUse(t)
 	report, err := u.database().Audit(t.Context())
 	is.NoErr(err)
 	for _, v := range report.Violations {
 		if v.Rule != "image bytes" { // nobody has drawn any
 			t.Error(v)
 		}
+	}
+}
+
+// compareUse compares what the ledger says of each member with the journal of who pays.
+func (u *run) compareUse(t *testing.T) {
+	db := u.database()
+	for a := range u.accounts {
+		const all = 1 << 30
+		entries, err := db.History(t.Context(), userOf(a), 0, all)
+		is.New(t).NoErr(err)
+		fact := func(ok bool, format string, args ...any) {
+			if !ok {
+				t.Errorf(format, args...)
+			}
+		}
+		witness.ReadJournal(entries, fact).Members(t.Context(), db, userOf(a), []imagegen.UserID{memberOf(a)}, fact)
 	}
 }
 
@@ -182,7 +204,7 @@ func class(in input, out output) string {
 		return "refused"
 	}
 	return map[kind]string{charge: "charged", create: "charged", settle: "settled", finish: "settled",
-		grant: "granted", revoke: "revoked", balance: "read"}[in.kind]
+		grant: "granted", revoke: "revoked", balance: "read", pay: "sponsored", leave: "left"}[in.kind]
 }
 
 // overlapping counts the operations that began before the one before them had been answered.

@@ -6,6 +6,7 @@ const (
 	refs       = 32
 	mostCharge = 4
 	mostGrant  = 7
+	mostMember = 8 // what the member of an account may use
 
 	_ uint8 = refs * mostGrant
 )
@@ -20,10 +21,12 @@ const (
 	grant
 	revoke
 	balance
+	pay   // AccountStore.SetSponsor: the account pays for its member
+	leave // the same: it pays no more
 )
 
 func (k kind) String() string {
-	return [...]string{"charge", "settle", "create", "finish", "grant", "revoke", "balance"}[k]
+	return [...]string{"charge", "settle", "create", "finish", "grant", "revoke", "balance", "pay", "leave"}[k]
 }
 
 // input is one call: of a charge, a reference or neither, and an amount.
@@ -41,6 +44,7 @@ const (
 	insufficient answer = "insufficient"
 	conflict     answer = "conflict"
 	closed       answer = "closed"
+	refused      answer = "refused"
 	unknown      answer = "unknown charge"
 	notApplied   answer = "not applied"
 	lost         answer = "lost"
@@ -58,6 +62,24 @@ type account struct {
 	credits uint8
 	charges [chargeIDs]charged
 	refs    [refs]int8 // what each granted; negative: revoked
+	left    bool       // it does not pay for its member
+}
+
+// ofMember reports whether a generation is the member's, for whom the account pays.
+func ofMember(id uint8) bool { return id%4 == 1 }
+
+// used is what counts against the limit of the member: what came back does not.
+func (a account) used() (sum uint8) {
+	for id, c := range a.charges {
+		switch {
+		case !ofMember(uint8(id)):
+		case c.state == open:
+			sum += c.credits
+		default:
+			sum += c.used
+		}
+	}
+	return sum
 }
 
 // charged is what later answers depend on, and no more: else one account would look like many.
@@ -84,6 +106,9 @@ func (a account) do(in input) (account, output) {
 		return a.settle(in)
 	case grant, revoke:
 		return a.book(in)
+	case pay, leave:
+		a.left = in.kind == leave
+		return a, output{answer: done}
 	}
 	return a, output{answer: done, balance: a.credits}
 }
@@ -99,7 +124,9 @@ func (a account) charge(in input) (account, output) {
 		return a, output{answer: conflict}
 	case c.state == open:
 		return a, output{answer: done}
-	case a.credits < in.amount:
+	case in.kind == create && ofMember(in.id) && a.left:
+		return a, output{answer: refused}
+	case a.credits < in.amount, in.kind == create && ofMember(in.id) && a.used()+in.amount > mostMember:
 		return a, output{answer: insufficient}
 	}
 	a.credits -= in.amount
@@ -131,7 +158,11 @@ func (a account) settle(in input) (account, output) {
 		return a, output{answer: done}
 	}
 	c.state, c.used = ended, in.amount
-	if c.used > 0 {
+	switch {
+	case c.used == 0, ofMember(in.id) && a.left: // whom the balance of others does not concern
+	case ofMember(in.id):
+		c.balance = min(a.credits, mostMember-a.used())
+	default:
 		c.balance = a.credits
 	}
 	return a, c.repeated()
