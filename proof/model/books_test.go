@@ -171,7 +171,8 @@ func (b *books) charge(c imagegen.Charge) error {
 		p.lot.Held += p.took
 	}
 	b.charges[c.ID] = &charged{Charge: c, parts: parts}
-	b.enter(imagegen.Entry{Kind: imagegen.EntryCharge, User: c.User, Charge: c.ID, Credits: -c.Credits})
+	b.enter(imagegen.Entry{Kind: imagegen.EntryCharge, User: c.User, Member: c.Member, Charge: c.ID,
+		Credits: -c.Credits})
 	return nil
 }
 
@@ -200,8 +201,8 @@ func (b *books) settle(id imagegen.ChargeID, used imagegen.Credits) error {
 		p.lot.Spent += spent
 		b.giveBack(p.lot, p.took-spent)
 	}
-	b.enter(imagegen.Entry{Kind: imagegen.EntrySettle, User: c.User, Charge: id, Credits: c.Credits - c.used,
-		Used: c.used})
+	b.enter(imagegen.Entry{Kind: imagegen.EntrySettle, User: c.User, Member: c.Member, Charge: id,
+		Credits: c.Credits - c.used, Used: c.used})
 	return nil
 }
 
@@ -219,6 +220,21 @@ func (b *books) giveBack(l *imagegen.Lot, c imagegen.Credits) {
 	default:
 		l.Remaining += c
 	}
+}
+
+// memberUse is what a user paid for a member, without what came back, and how many charges are open.
+func (b *books) memberUse(u, member imagegen.UserID) (use imagegen.KeyUse) {
+	for _, c := range b.charges {
+		switch {
+		case c.User != u || c.Member != member:
+		case c.settled:
+			use.Credits += c.used
+		default:
+			use.Credits += c.Credits
+			use.Concurrent++
+		}
+	}
+	return use
 }
 
 // open lists the charges that are not settled, by name.

@@ -34,6 +34,9 @@ func TestLedgerOnPostgres(t *testing.T) {
 
 var users = []imagegen.UserID{"alice", "bob", "bobby"}
 
+// members are paid for by any user.
+var members = []imagegen.UserID{"carol", "dora"}
+
 // ledgerRun does the same to the ledger and to the books.
 type ledgerRun struct {
 	*rapid.T
@@ -177,8 +180,23 @@ func (w *ledgerRun) compare(t *rapid.T) {
 			t.Fatalf("lots of %s: %s", u, cmp.Diff(want, lots))
 		}
 	}
+	w.sameUse(t)
 	if _, doubt := w.ClockInDoubt(); doubt != w.books.doubt || !w.Now().Equal(w.books.now) {
 		t.Fatalf("the clock is in doubt: %t, and tells %v; want %t, %v, wall %v", doubt, w.Now(), w.books.doubt,
 			w.books.now, w.now())
+	}
+}
+
+// sameUse compares what users paid for members.
+func (w *ledgerRun) sameUse(t *rapid.T) {
+	t.Helper()
+	for _, u := range users {
+		for _, m := range members {
+			use, err := w.MemberUse(t.Context(), u, m)
+			use.Daily, use.Monthly = 0, 0
+			if want := w.books.memberUse(u, m); err != nil || use != want {
+				t.Fatalf("%s paid for %s: %v %s", u, m, err, cmp.Diff(want, use))
+			}
+		}
 	}
 }

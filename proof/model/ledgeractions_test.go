@@ -48,6 +48,7 @@ func (w *ledgerRun) charge(t *rapid.T) {
 		ID:      w.someCharge(t),
 		User:    someUser(t),
 		Credits: pick[imagegen.Credits](t, "credits", 4, 2, 12, 3, 25, 9, 6, 2, 16, 60, 5, 0),
+		Member:  pick(t, "member", "", "", members[0], members[1]),
 	}
 	w.do(fmt.Sprintf("%+v", c), func() (any, error) { return nil, w.Charge(w.Context(), c) },
 		func() (any, error) { return nil, w.books.charge(c) })
