@@ -25,7 +25,7 @@ func (w *service) generate(t *rapid.T) {
 	}
 	o.request.Options = someOptions(t)
 	addFiles(t, &o.request)
-	o.limited = w.outsideLedger == nil && pick(t, "limited", false, false, true)
+	o.limited = w.keys[o.user].raw != "" && pick(t, "limited", false, false, true)
 	w.ask(o)
 }
 
@@ -60,7 +60,7 @@ func (w *service) repeat(t *rapid.T) {
 	w.ask(o)
 }
 
-func (w *service) somebody(t *rapid.T) imagegen.UserID { return pick(t, "user", users[:2]...) }
+func (w *service) somebody(t *rapid.T) imagegen.UserID { return pick(t, "user", everybody...) }
 
 // someCall is one of the calls of the provider that wait.
 func (w *service) someCall(t *rapid.T) *upcall {

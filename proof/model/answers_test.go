@@ -16,23 +16,29 @@ import (
 // ask sends an order and goes on; the answer comes in the diary.
 func (w *service) ask(o *order) {
 	o.phase, o.asked, o.created = open, time.Now(), w.at(time.Now())
+	w.plan(o)
 	w.foresee(o)
 	w.books.look(o.asked)
-	o.poor = len(o.request.References) > 0 && w.books.balance(o.user).Credits < prices["plain"]
+	o.poor = len(o.request.References) > 0 && w.mayHandIn(o) < prices["plain"]
 	w.orders = append(w.orders, o)
 	ctx, hangUp := context.WithCancel(context.WithValue(context.Background(), asking{}, o))
 	o.hangUp = hangUp
-	client := w.client(o)
+	client, err := w.client(o)
 	go func() {
 		defer hangUp()
-		result, err := client.Generate(ctx, o.request)
+		var result imagegen.Result
+		if err == nil {
+			result, err = client.Generate(ctx, o.request)
+		}
 		w.diary.write(happening{kind: answered, order: o, result: result, err: err})
 	}()
 }
 
 // foresee decides what is certain of an answer before the order is sent.
 func (w *service) foresee(o *order) {
-	switch former := w.holder(o); {
+	switch former := w.holder(o, o.created); {
+	case w.gone(o):
+		o.known = imagegen.ErrChargeRefused
 	case o.impossible():
 		o.known = imagegen.ErrInvalidRequest
 	case former != nil:
@@ -49,13 +55,13 @@ func (w *service) foresee(o *order) {
 	}
 }
 
-// holder is the order that reserves the key of another: the last that has the key still, if that holds it.
-func (w *service) holder(o *order) *order {
+// holder is the order that reserves the key of another at a time: the last that has the key still, if that holds it.
+func (w *service) holder(o *order, now time.Time) *order {
 	for _, h := range slices.Backward(w.holders[holder{o.user, o.request.IdempotencyKey}]) {
 		if h.forgotten {
 			continue
 		}
-		if !h.holds(o.created) {
+		if !h.holds(now) {
 			return nil
 		}
 		return h
@@ -157,18 +163,29 @@ func (w *service) refusal(o *order, h happening) (imagegen.Result, error) {
 	case w.up && o.poor:
 		return imagegen.Result{}, imagegen.ErrInsufficientCredits
 	case !w.up, o.crowd == crowded, !o.request.Async && h.at.Sub(o.asked) == slotWait,
-		o.crowd == perhaps && errors.Is(h.err, imagegen.ErrOverloaded), w.gate.full.Load():
+		o.crowd == perhaps && errors.Is(h.err, imagegen.ErrOverloaded):
 		return imagegen.Result{}, imagegen.ErrOverloaded
-	case w.holder(o) != nil: // it came while this one waited
-		o.replay = w.holder(o)
+	case o.unknown && w.poorStranger(o, h.at): // which is not made a member for nothing
+		return imagegen.Result{}, imagegen.ErrInsufficientCredits
+	case w.gate.full.Load():
+		w.class.mayKnow = w.class.mayKnow || o.unknown
+		return imagegen.Result{}, imagegen.ErrOverloaded
+	case w.gone(o):
+		return imagegen.Result{}, imagegen.ErrChargeRefused
+	case w.holder(o, w.at(h.at)) != nil: // it came, or the clock fell, while this one waited
+		o.replay = w.holder(o, w.at(h.at))
 		return w.replay(o)
+	}
+	if o.payer != w.sponsorOf(o.user) {
+		w.met.Add("another pays by now", 1)
+		return imagegen.Result{}, imagegen.ErrOverloaded
 	}
 	if w.over(o) {
 		w.met.Add("over the limit of a key", 1)
 		return imagegen.Result{}, imagegen.ErrInsufficientCredits
 	}
 	w.books.look(h.at)
-	if w.books.balance(o.user).Credits < o.charge().Credits {
+	if w.books.balance(o.account()).Credits < o.charge().Credits {
 		return imagegen.Result{}, imagegen.ErrInsufficientCredits
 	}
 	w.Fatalf("%#v: refused for no reason: %v", o, h.err)

@@ -35,8 +35,8 @@ func (w *service) accepted(h happening) {
 	switch {
 	case o == nil || o.phase != open || o.done:
 		w.Fatalf("%#v: accepted as %s, out of order", o, h.id)
-	case o.known != nil, o.replay != nil, o.crowd == crowded, !w.up, w.gate.full.Load(), w.holder(o) != nil, w.over(o),
-		o.poor:
+	case o.known != nil, o.replay != nil, o.crowd == crowded, !w.up, w.gate.full.Load(),
+		w.holder(o, w.at(h.at)) != nil, w.over(o), o.poor, w.gone(o), o.payer != w.sponsorOf(o.user):
 		w.Fatalf("%#v: accepted; it was to be refused", o)
 	case w.byID[h.id] != nil:
 		w.Fatalf("%s is the name of two generations", h.id)
@@ -46,6 +46,7 @@ func (w *service) accepted(h happening) {
 	if key := o.request.IdempotencyKey; key != "" {
 		w.holders[holder{o.user, key}] = append(w.holders[holder{o.user, key}], o)
 	}
+	w.accept(o)
 	w.books.look(h.at)
 	if err := w.books.charge(o.charge()); err != nil {
 		w.Fatalf("%#v: accepted: %v", o, err)
@@ -149,9 +150,7 @@ func (w *service) settled(h happening) {
 	}
 	o.phase, o.completed, o.job = ended, w.at(h.at), nil
 	if !o.request.Async && len(o.pictures) > 0 {
-		b := w.books.balance(o.user)
-		b.AccountType = imagegen.DefaultAccountType
-		o.balance = &b
+		o.balance = w.balanceToTell(o)
 	}
 	w.count(o)
 }

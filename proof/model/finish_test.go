@@ -31,6 +31,7 @@ func (w *service) finish() {
 			}
 		}
 	}
+	w.sameUse()
 	report := w.audit(w.T)
 	if report.Generations != len(w.byID) || report.Images != len(published) {
 		w.Fatalf("the audit went over %+v; there are %d generations with %d images", report, len(w.byID),

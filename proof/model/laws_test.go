@@ -12,8 +12,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// account draws the grants of somebody, and returns ledgers that were given them alike.
-func account(t *rapid.T, copies int) []*storeHandle {
+// alike draws the grants of somebody, and returns ledgers that were given them alike.
+func alike(t *rapid.T, copies int) []*storeHandle {
 	handles := make([]*storeHandle, copies)
 	for n := range handles {
 		handles[n] = inMemory(t, time.Now)
@@ -78,7 +78,7 @@ func amounts(t *rapid.T, h *storeHandle) (charged, used imagegen.Credits) {
 func TestLawOfRefund(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			handles := account(t, 2)
+			handles := alike(t, 2)
 			charged, used := amounts(t, handles[0])
 			handles[0].spend(t, charged, used)
 			if used > 0 {
@@ -97,7 +97,7 @@ func TestLawOfRefund(t *testing.T) {
 func TestLawOfRepetition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			h := account(t, 1)[0]
+			h := alike(t, 1)[0]
 			charged, used := amounts(t, h)
 			ctx := context.Background()
 			operations := []func() error{
@@ -140,7 +140,7 @@ func TestLawOfRepetition(t *testing.T) {
 func TestLawOfConsumption(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rapid.SyncTest(t, func(t *rapid.T) {
-			h := account(t, 1)[0]
+			h := alike(t, 1)[0]
 			charged, used := amounts(t, h)
 			ctx := context.Background()
 			before := h.standing(t).Lots

@@ -12,8 +12,9 @@ import (
 // grant gives somebody credits; with the storage's own ledger, some of them expire.
 func (w *service) grant(t *rapid.T) {
 	w.grants++
-	g := imagegen.Grant{User: w.somebody(t), Credits: pick[imagegen.Credits](t, "credits", 30, 12, 50, 4),
-		Priority: imagegen.DefaultPriority, Ref: fmt.Sprint("grant ", w.grants)}
+	g := imagegen.Grant{User: pick(t, "user", alice, "bob"),
+		Credits: pick[imagegen.Credits](t, "credits", 30, 12, 50, 4), Priority: imagegen.DefaultPriority,
+		Ref: fmt.Sprint("grant ", w.grants)}
 	w.books.look(time.Now())
 	if w.outsideLedger != nil {
 		w.outsideLedger.deposit(g.User, g.Credits)

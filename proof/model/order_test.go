@@ -13,8 +13,10 @@ import (
 // order is one call of Generate and the generation that comes of it: the model of the lifecycle.
 type order struct {
 	user    imagegen.UserID
-	limited bool // by a key that may spend so much
-	poor    bool // nothing that came with it was kept, for want of credits
+	payer   imagegen.UserID // the sponsor when it was asked; "": the user
+	limited bool            // by a key that may spend so much
+	unknown bool            // the service did not know the user when it was asked
+	poor    bool            // nothing that came with it was kept, for want of credits
 	request imagegen.GenerateRequest
 	asked   time.Time // real
 	created time.Time // as it writes that down
@@ -92,9 +94,16 @@ func (o *order) GoString() string {
 func (o *order) price() imagegen.Credits { return prices[o.request.Model] }
 
 func (o *order) charge() imagegen.Charge {
-	return imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.user,
+	c := imagegen.Charge{ID: imagegen.ChargeID(o.id), User: o.account(),
 		Credits: o.price() * imagegen.Credits(o.request.N)}
+	if o.payer != "" {
+		c.Member = o.user
+	}
+	return c
 }
+
+// account is whose credits pay for the order.
+func (o *order) account() imagegen.UserID { return cmp.Or(o.payer, o.user) }
 
 func (o *order) used() imagegen.Credits {
 	if o.refunded {

@@ -50,6 +50,7 @@ type service struct {
 	met           *figures.Figures
 
 	keys     map[imagegen.UserID]limitedKey
+	class    class
 	orders   []*order
 	byID     map[imagegen.GenerationID]*order
 	holders  map[holder][]*order // of idempotency keys, the last one last
@@ -82,6 +83,7 @@ func newService(t *rapid.T, s setup, met *figures.Figures) *service {
 	})
 	w.start(t)
 	w.mint(t)
+	w.enrol(t)
 	return w
 }
 
@@ -129,6 +131,7 @@ func (w *service) actions() map[string]func(*rapid.T) {
 	step(1, "cancel", w.cancel)
 	step(1, "jump", w.jump)
 	step(1, "confirm", w.confirm)
+	step(2, "sponsor", w.sponsor)
 	step(1, "fill", w.fill)
 	if w.outsideLedger != nil {
 		step(1, "close the ledger", w.turnOutsideLedger)
@@ -166,7 +169,7 @@ func (w *service) refundedFirst(lines []happening) happening {
 	if first.kind != accepted || first.order == nil || w.outsideLedger != nil {
 		return first
 	}
-	journal, err := w.History(w.Context(), first.order.user, 0, len(lines)+mostExpired) // newest first
+	journal, err := w.History(w.Context(), first.order.account(), 0, len(lines)+mostExpired) // newest first
 	if err != nil {
 		w.Fatal(err)
 	}

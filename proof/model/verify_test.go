@@ -18,7 +18,8 @@ func (w *service) verify(t *rapid.T) {
 	t.Helper()
 	w.met.Add("steps", 1)
 	w.forget()
-	for _, u := range users[:2] {
+	w.sameMembers()
+	for _, u := range everybody {
 		w.sameList(u, imagegen.Query{Limit: imagegen.MaxPageSize})
 		w.sameBalance(u)
 	}
@@ -74,8 +75,7 @@ func (w *service) page(u imagegen.UserID, q imagegen.Query) (p page) {
 func (w *service) sameBalance(u imagegen.UserID) {
 	w.Helper()
 	w.books.look(time.Now())
-	want := w.books.balance(u)
-	want.AccountType = imagegen.DefaultAccountType
+	want := w.balance(u)
 	got, err := w.As(u).Balance(w.Context())
 	if err != nil || !reflect.DeepEqual(want, got) {
 		w.Fatalf("balance of %s: %v %s", u, err, cmp.Diff(want, got))
