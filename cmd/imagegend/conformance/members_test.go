@@ -47,6 +47,12 @@ var memberChecks = []check{
 		elsewhere: []string{"imagegen/engine.TestPersonRefusedAlone", "imagegen/engine.TestPersonDisabledMeanwhile"},
 	},
 	{
+		name:      "a suspended sponsor",
+		lines:     []string{"contract: | refused alone |"},
+		daemon:    checkSuspendedSponsor,
+		elsewhere: []string{"imagegen/storage.TestJoint"},
+	},
+	{
 		name:      "shares of payers",
 		lines:     []string{"contract: | shares |"},
 		elsewhere: []string{"imagegen/storage.TestStore", "imagegen/storage.TestPayers"},
@@ -176,6 +182,10 @@ func checkSponsor(t *testing.T) {
 	same(t, s.credits(t), 19)
 	same(t, zoe.get(t, "/api/v1/credits").object(t)["balance"].(object)["next_expiration"], nil)
 	zoe.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "limited to 1")
+	command(t, d, "user", "sponsor", zoe.user, "--by", "school").succeeds(t)
+	during := zoe.queued(t, object{"prompt": "[fake:delay=4s] [fake:images=1] a fox", "n": 2})["id"]
+	zoe.reaches(t, during, "processing")
+	same(t, s.credits(t), 17)
 	command(t, d, "credit", "grant", "--user", zoe.user, "5").fails(t, 1, "member")
 	listed := listOf(t, command(t, d, "user", "members", "school", "--json").succeeds(t).stdout)
 	same(t, listed[0]["name"], zoe.user)
@@ -183,12 +193,14 @@ func checkSponsor(t *testing.T) {
 	command(t, d, "key", "create", "--user", zoe.user, "--on-behalf").fails(t, 1, "has a sponsor")
 
 	command(t, d, "user", "sponsor", zoe.user, "--none").succeeds(t)
-	zoe.generation(t, before["id"]) // it stays the member's
+	zoe.generation(t, before["id"])                               // it stays the member's
+	same(t, zoe.ended(t, during)["usage"].(object)["credits"], 1) // and what comes back is who paid's
+	same(t, s.credits(t), 18)
 	zoe.post(t, fox(nil)).refused(t, http.StatusPaymentRequired, "insufficientCredits", "")
 	command(t, d, "credit", "grant", "--user", zoe.user, "5").succeeds(t)
 	command(t, d, "user", "sponsor", zoe.user, "--by", "school").fails(t, 1, "has credits")
 	command(t, d, "user", "sponsor", zoe.user).fails(t, 2, "none")
-	same(t, s.credits(t), 19)
+	same(t, s.credits(t), 18)
 }
 
 func checkRefusedAlone(t *testing.T) {
@@ -207,6 +219,20 @@ func checkRefusedAlone(t *testing.T) {
 	command(t, d, "user", "sponsor", "school/eve", "--none").succeeds(t)
 	s.post(t, fox(nil), person("eve")...).refused(t, http.StatusForbidden, "chargeRefused", "not a member")
 	same(t, s.credits(t), 16)
+}
+
+func checkSuspendedSponsor(t *testing.T) {
+	d := daemontest.Start(t, daemontest.Options{})
+	s := school(t, d)
+	made := s.generated(t, nil, person("zoe")...)
+	command(t, d, "user", "suspend", "school").succeeds(t)
+	for _, name := range []string{"zoe", "who never asked"} {
+		s.post(t, fox(nil), person(name)...).refused(t, http.StatusForbidden, "chargeRefused", "suspended")
+	}
+	is.New(t).Equal(len(listOf(t, command(t, d, "user", "members", "school", "--json").succeeds(t).stdout)), 1)
+	s.get(t, "/api/v1/generations/"+made["id"].(string), person("zoe")...).is(t, http.StatusOK)
+	command(t, d, "user", "resume", "school").succeeds(t)
+	s.generated(t, nil, person("zoe")...)
 }
 
 const modelForSome = `
