@@ -77,6 +77,6 @@ const (
 func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
-	return slices.Concat(ofDurability, ofBooks, ofPrices, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofTrail, ofSignIn,
-		ofNodes, ofAges, ofSurvivors)
+	return slices.Concat(ofDurability, ofBooks, ofPrices, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofMembers,
+		ofTrail, ofSignIn, ofNodes, ofAges, ofSurvivors)
 }
