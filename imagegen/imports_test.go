@@ -73,7 +73,7 @@ func TestImportRules(t *testing.T) {
 	}
 	trees := []string{module + "/cmd/imagegend"} // allowed with all that lies below
 	embeddable := []string{module + "/imagegen", module + "/imagegen/storage", module + "/imagegen/storage/memory",
-		module + "/imagegen/provider", module + "/imagegen/engine"}
+		module + "/imagegen/provider", module + "/imagegen/provider/cassette", module + "/imagegen/engine"}
 	contract := module + "/imagegen" // of all that lies around it
 	apart := []string{contract + "/storage", contract + "/provider", contract + "/client", contract + "/account"}
 	rooms := map[string][]string{ // of the engine → what each may import but the contract
@@ -152,6 +152,7 @@ import (
 	_ "`+module+`/imagegen"
 	_ "`+module+`/imagegen/engine"
 	_ "`+module+`/imagegen/provider"
+	_ "`+module+`/imagegen/provider/cassette"
 	_ "`+module+`/imagegen/storage"
 )
 

@@ -37,7 +37,7 @@ func checks() []check {
 		ownershipChecks, imageChecks, addressChecks, overloadChecks, requestIDChecks, limitChecks, openAPIChecks,
 		mcpChecks, fakeChecks, restartChecks, serveChecks, devChecks, generateChecks, userCommandChecks,
 		creditCommandChecks, eraseChecks, auditChecks, backupChecks, configurationChecks, usageChecks, meterChecks,
-		operatorChecks, memberChecks,
+		operatorChecks, memberChecks, hostChecks,
 	)
 }
 

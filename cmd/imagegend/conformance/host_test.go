@@ -1,0 +1,9 @@
+package conformance_test
+
+// What programs in Go find that have the service within them can only be seen in such a program.
+var hostChecks = []check{
+	{name: "recorded answers", lines: []string{"contract: | recorded answers |"},
+		elsewhere: []string{"imagegen/provider/cassette.TestSuite", "imagegen/provider/cassette.TestAnswersComeBack",
+			"imagegen/provider/cassette.TestUnknownCalls", "imagegen/provider/cassette.TestEachAnswerOnce",
+			"imagegen/provider/cassette.TestNoSecrets", "examples/cassette.TestMenuChanged"}},
+}
