@@ -45,6 +45,9 @@ var devChecks = []check{
 	{name: "serve --dev", lines: []string{devLine}, elsewhere: []string{"cmd/imagegend.TestDevLineYieldsAnImage"}},
 	{name: "serve --dev is for this machine only", lines: []string{devLine},
 		elsewhere: []string{"cmd/imagegend/internal/cli.TestSettingsThatCannotBeMeantTogether"}},
+	{name: "a file that says that it is ready", lines: []string{"contract: | `serve --ready-file FILE` |"},
+		elsewhere: []string{"cmd/imagegend.TestReadyFile", "cmd/imagegend.TestDocumentedReadyFile",
+			"cmd/imagegend/internal/daemon.TestReadyFileThatCannotBeWritten"}},
 }
 
 var says = daemontest.Says

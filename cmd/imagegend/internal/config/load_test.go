@@ -93,7 +93,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.FairShares, s.MaxRefusals = false, 7
 		s.Currency, s.CreditValue = "EUR", 12_500
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
-		s.DrainTimeout, s.LogFormat, s.LogLevel = time.Minute, "json", "debug"
+		s.DrainTimeout, s.LogFormat, s.LogLevel, s.ReadyFile = time.Minute, "json", "debug", "ready.json"
 		s.OpsAdmin = true
 		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
 		s.Console, s.OperatorName, s.OperatorPasswordFile = false, "olivia", "password"
@@ -126,6 +126,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"oidc-issuer": "https://id.example.com/", "oidc-client-id": "imagegend", "oidc-secret": "s",
 		"oidc-secret-file": "secret", "oidc-name": "Example ID", "oidc-role-claim": "groups", "oidc-operators": "ops",
 		"oidc-create-users": "true", "drain-timeout": "1m", "log-format": "json", "log-level": "debug",
+		"ready-file": "ready.json",
 		"url": "http://localhost:1", "api-key": "k", "model": "m", "output": "fox.png", "n": "3", "size": "64x64",
 		"quality": "high", "output-format": "jpeg", "output-compression": "80", "background": "opaque", "seed": "7",
 		"max-credits": "12", "mask": "mask.png", "async": "true", "no-wait": "true", "ref": "a.png", "dir": "pictures",

@@ -84,6 +84,7 @@ type Server struct {
 	DrainTimeout time.Duration
 	LogFormat    string
 	LogLevel     string
+	ReadyFile    string // "": none is written
 
 	// Operators' programs and scheduled backups.
 	OpsAdmin    bool
@@ -205,6 +206,8 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 			"auto, text or json; auto is text on a terminal or with --dev, else json")
 		fs.Var(newWord(&s.LogLevel, "info", "debug", "warn", "error"), "log-level",
 			"the least severe level that is logged: debug, info, warn or error")
+		fs.StringVar(&s.ReadyFile, "ready-file", "",
+			"`file` for the program that started this one: its addresses, as long as it answers")
 	})
 }
 

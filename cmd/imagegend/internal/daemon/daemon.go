@@ -72,6 +72,7 @@ type daemon struct {
 	metrics  *metrics.Metrics
 	history  *console.History // nil: there is no console
 	tracer   *otel.Tracer     // nil: no traces are sent
+	devKey   imagegen.Secret  // "" without --dev
 	// Receives the error of a server that ended by itself; has room for all three servers.
 	ended chan error
 }
@@ -119,6 +120,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer d.ops.Close()
+	if err := d.clearReady(); err != nil {
+		return err
+	}
 	if o.Dev {
 		if d.options.DataDir, err = os.MkdirTemp("", "imagegend-dev-"); err != nil {
 			return err
@@ -138,6 +142,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err := d.startServing(ctx); err != nil {
 		return d.unstarted(err)
 	}
+	if err := d.writeReady(); err != nil {
+		return errors.Join(err, d.drain())
+	}
+	defer d.clearReady()
 	d.notify("READY=1")
 	// The watchdog is served until Run returns, so also during a drain, which may take longer than its limit.
 	alive, ended := context.WithCancel(context.Background())

@@ -91,3 +91,12 @@ func TestConsoleLinksBelowABaseURLWithAPath(t *testing.T) {
 	says(t, said, "public    https://x.example.com:8443/sub\n", "open https://x.example.com:8443/console/setup/")
 	is.True(!strings.Contains(said, "/sub/console"))
 }
+
+// A program that waits for the file must not wait for ever.
+func TestReadyFileThatCannotBeWritten(t *testing.T) {
+	is := is.New(t)
+	file := filepath.Join(t.TempDir(), "missing", "ready.json")
+	_, err := run(t, func(s *config.Settings) { s.ReadyFile = file })
+	is.True(err != nil)
+	says(t, err.Error(), "--ready-file", "missing", "no such file")
+}

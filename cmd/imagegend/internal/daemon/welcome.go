@@ -54,6 +54,7 @@ func (d *daemon) welcomeDev(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.devKey = key
 	lines := []string{
 		fmt.Sprintf("user %s has %d credits and the key %s", u.Name, devCredits, key.Reveal()),
 		"paste this for an image:",
