@@ -178,6 +178,19 @@ func TestSeedIsSent(t *testing.T) {
 	is.Equal(seeds, []any{7.0, 8.0, 0.0})
 }
 
+// A caller who asks twice for one seed gets the pictures twice: the second time ComfyUI has them in its cache.
+func TestTheSameSeedAgain(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, &comfyuitest.Server{}, nil)
+	r := providertest.Request("a fox", 1)
+	r.Options.Seed = new(int64(7))
+	for range 2 {
+		images, err := providertest.Collect(t.Context(), p, r)
+		is.NoErr(err)
+		is.Equal(len(images), 1)
+	}
+}
+
 // A mask goes as it came, to the workflow that takes one: ComfyUI draws what is transparent in it.
 func TestMaskIsSent(t *testing.T) {
 	is := is.New(t)

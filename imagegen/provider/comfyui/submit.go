@@ -97,8 +97,10 @@ func (a *attempt) enqueue(ctx context.Context, w workflow, values map[string]any
 	values = maps.Clone(values)
 	values["seed"] = a.seed(len(a.job.Prompts) - 1)
 	var answer json.RawMessage
+	// Without a client, the history of versions before July 2026 lacks the pictures that came from ComfyUI's cache
+	// (Comfy-Org/ComfyUI, pull request 14939).
 	err := a.client.JSON(ctx, http.MethodPost, "/prompt", map[string]any{"prompt": w.substitute(values),
-		"prompt_id": id}, &answer)
+		"prompt_id": id, "client_id": id}, &answer)
 	var queued struct {
 		ID string `json:"prompt_id"`
 	}

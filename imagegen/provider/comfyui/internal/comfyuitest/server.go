@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -170,6 +171,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Prompt Workflow
 		ID     string `json:"prompt_id"`
+		Client string `json:"client_id"`
 	}
 	if err := upstreamtest.Decode(r, &q); err != nil {
 		http.Error(w, "500 Internal Server Error", http.StatusInternalServerError)
@@ -194,7 +196,9 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	t := &task{id: q.ID, workflow: q.Prompt}
+	// the history of versions before July 2026 lacks what came from the cache (Comfy-Org/ComfyUI, pull request 14939)
+	cached := slices.ContainsFunc(s.tasks, func(t *task) bool { return reflect.DeepEqual(t.workflow, q.Prompt) })
+	t := &task{id: q.ID, workflow: q.Prompt, unshown: cached && q.Client == ""}
 	s.tasks = append(s.tasks, t)
 	if s.Lose {
 		panic(http.ErrAbortHandler)

@@ -13,6 +13,7 @@ import (
 type task struct {
 	id       string
 	workflow Workflow
+	unshown  bool           // all of it was in the cache, and there was no client to show that to
 	record   map[string]any // what the history has of it once it has ended; nil before
 	deleted  bool           // it was removed from the queue
 }
@@ -79,6 +80,9 @@ func (t *task) succeed() {
 		"status": map[string]any{"status_str": "success", "completed": true,
 			"messages": t.messages("execution_success", map[string]any{})},
 		"meta": map[string]any{},
+	}
+	if t.unshown {
+		t.record["outputs"] = map[string]any{}
 	}
 }
 
