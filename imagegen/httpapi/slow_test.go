@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -116,6 +117,42 @@ func TestStalledBody(t *testing.T) {
 				l.is.True(strings.Contains(answer, "too slowly"))
 				l.is.Equal(time.Since(began).Round(time.Second), 30*time.Second)
 				l.untouched(&spool)
+			})
+		})
+	}
+}
+
+// A client that reads no answer before it has sent everything learns why its body was refused.
+func TestRefusedWhileTheBodyComes(t *testing.T) {
+	const length = 4 << 20
+	unknown := "--b\r\nContent-Disposition: form-data; name=\"modle\"\r\n\r\nfake-1\r\n--b\r\n"
+	rest := strings.Repeat(" ", length)
+	for name, c := range map[string]struct {
+		key, contentType, body string
+		want                   int
+	}{
+		"an unknown field": {"", "multipart/form-data; boundary=b", unknown + rest, http.StatusBadRequest},
+		"a long body":      {"", "application/json", rest, http.StatusBadRequest},
+		"a wrong key":      {"img_live_wrong", "application/json", rest, http.StatusUnauthorized},
+		"without an end":   {"", "multipart/form-data; boundary=b", unknown, http.StatusBadRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := connect(t)
+				l.key = cmp.Or(c.key, l.key)
+				began := time.Now()
+				l.ask(c.contentType, length)
+				sent := make(chan error, 1)
+				go func() {
+					_, err := io.WriteString(l.Conn, c.body[:min(len(c.body), length)])
+					sent <- err
+				}()
+				status, _ := l.hear()
+				l.is.Equal(status, c.want)
+				l.is.NoErr(<-sent)
+				_, err := l.r.ReadByte() // the connection ends: soon after the body, or after some patience
+				l.is.Equal(err, io.EOF)
+				l.is.True(time.Since(began) <= 11*time.Second)
 			})
 		})
 	}

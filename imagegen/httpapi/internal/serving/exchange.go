@@ -49,6 +49,23 @@ func (x *Exchange) prepare(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// linger reads what the peer still sends of a body that was answered early, for a while, and drops it. Many clients
+// read no answer before they have sent everything (psf/requests, issue 2422); if the connection ended meanwhile, they
+// would not learn why. A peer that waits for 100 Continue sends nothing more.
+func (x *Exchange) linger() {
+	if x.bodyEnded() || x.Request.ProtoMajor != 1 || x.incoming == nil && x.Request.Header["Expect"] != nil {
+		return
+	}
+	if x.Sent() && x.control.SetReadDeadline(time.Now().Add(patience)) == nil {
+		io.Copy(io.Discard, x.Request.Body) // an error is the end, too
+	}
+}
+
+// bodyEnded reports whether nothing more comes of the body, or nothing that anybody waits for.
+func (x *Exchange) bodyEnded() bool {
+	return x.Request.Body == http.NoBody || x.incoming != nil && x.incoming.Ended
+}
+
 // Send answers with a body that is in memory, and its length. It always returns nil: a peer that has
 // gone shows in Sent.
 func (x *Exchange) Send(status int, body []byte) error {
@@ -62,13 +79,16 @@ func (x *Exchange) Send(status int, body []byte) error {
 // net/http reads that rest, so that the connection can serve another request.
 const lingering = 2 * time.Second
 
+// patience is how long the rest of a body is read behind its answer.
+const patience = 10 * time.Second
+
 // WriteHeader implements http.ResponseWriter, with a new deadline for the peer.
 func (x *Exchange) WriteHeader(status int) {
 	if strings.HasPrefix(x.Header().Get("Content-Type"), "text/event-stream") {
 		x.Header().Set("X-Accel-Buffering", "no") // nginx would hold the events back
 	}
 	x.extend(0)
-	if (x.incoming == nil || !x.incoming.Ended) && x.Request.Body != http.NoBody {
+	if !x.bodyEnded() {
 		x.control.SetReadDeadline(time.Now().Add(lingering))
 	}
 	x.Writer.WriteHeader(status)

@@ -68,7 +68,8 @@ func (s *Site) Begin(x *Exchange, w http.ResponseWriter, r *http.Request) {
 
 // Finish ends a request, also one whose handler panicked: then fail answers that the service failed,
 // or an answer that had begun is cut off, so that nobody takes it for a whole one. It must be
-// deferred directly, since it calls recover. It writes the line of the request to the log.
+// deferred directly, since it calls recover. It writes the line of the request to the log, and then lets the peer send
+// the rest of a body that was answered before its end.
 func (s *Site) Finish(x *Exchange, fail func()) {
 	p := recover()
 	if p != nil && p != http.ErrAbortHandler {
@@ -85,6 +86,7 @@ func (s *Site) Finish(x *Exchange, fail func()) {
 	if p != nil {
 		panic(p)
 	}
+	x.linger()
 }
 
 // FindBase sets what the addresses in the answer begin with: BaseURL or, without it, what the request
