@@ -27,6 +27,7 @@ type answer struct {
 	yielded bool           // the image was yielded
 	held    *upstream.Held // a picture that may turn out to be a sketch; nil: none
 	part    [2]int         // the part that held is from
+	sketch  *upstream.Held // the last picture that is known to be a thought; nil: none
 	thought [2]int         // the last part that is known to be a thought
 	blocked string         // why the prompt was refused
 	extra   [2]int         // the part of the last image behind the one that was yielded
@@ -39,7 +40,8 @@ type answer struct {
 // decode yields the image that the answer holds, or returns why there is none.
 //
 // A thinking model also sends sketches. Their parts are marked as thoughts, which may be said only after the picture
-// (googleapis/go-genai, types.go, Part.Thought). So a picture is held until its part has ended.
+// (googleapis/go-genai, types.go, Part.Thought). So a picture is held until its part has ended. Some answers mark even
+// the finished picture so (Lixpi/lixpi, pull request 136): if nothing else came, the last sketch is it.
 func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	defer a.drop()
 	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
@@ -48,6 +50,9 @@ func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	upstream.Report(a.request, used)
 	if err != nil || !wanted {
 		return err
+	}
+	if a.held == nil && a.finish == "STOP" {
+		a.held, a.sketch = a.sketch, nil
 	}
 	if !a.deliver() || a.yielded {
 		return nil
@@ -64,12 +69,34 @@ func (a *answer) deliver() bool {
 	return a.yield(a.held)
 }
 
-// drop releases the picture that is held, if there is one.
+// drop releases the pictures that are held.
 func (a *answer) drop() {
-	if a.held != nil {
-		a.held.Close()
-		a.held = nil
+	for _, h := range []*upstream.Held{a.held, a.sketch} {
+		if h != nil {
+			h.Close()
+		}
 	}
+	a.held, a.sketch = nil, nil
+}
+
+// takeThought notes that a part is a thought, and that a picture in it is none of the answer.
+func (a *answer) takeThought(part [2]int) {
+	a.thought = part
+	switch {
+	case a.held != nil && part == a.part:
+		a.keepSketch(a.held)
+		a.held = nil
+	case part == a.extra:
+		a.surplus--
+	}
+}
+
+// keepSketch takes h for the last sketch.
+func (a *answer) keepSketch(h *upstream.Held) {
+	if a.sketch != nil {
+		a.sketch.Close()
+	}
+	a.sketch = h
 }
 
 // takeValue looks at one string or literal of the answer. It first yields the picture that is held if that is outside
@@ -82,17 +109,21 @@ func (a *answer) takeValue(s upstream.String) (wanted bool, err error) {
 	}
 	switch s.Path {
 	case "candidates[].content.parts[].thought":
-		if a.thought = part; s.Literal == "true" && part == a.part {
-			a.drop()
-		} else if s.Literal == "true" && part == a.extra {
-			a.surplus--
+		if s.Literal == "true" {
+			a.takeThought(part)
 		}
 	case "candidates[].content.parts[].inlineData.data":
-		// the model may make more than the one that was asked for
-		if part == a.thought || s.Literal != "" {
+		if s.Literal != "" {
 			return wanted, nil
 		}
-		if a.yielded {
+		if part == a.thought {
+			// a broken answer is found broken by the next step
+			if h, err := upstream.Hold(upstream.Base64(s)); err == nil {
+				a.keepSketch(h)
+			}
+			return wanted, nil
+		}
+		if a.yielded { // the model may make more than the one that was asked for
 			a.extra, a.surplus = part, a.surplus+1
 			return wanted, nil
 		}

@@ -36,9 +36,14 @@ func TestPartsOfAnAnswer(t *testing.T) {
 		"a sketch behind":          {`{` + picture("Zm94") + `},{` + picture("b3ds") + `,"thought":true}`, "fox"},
 		"a sketch with a list": {`{` + picture("b3ds") + `,"marks":["x","y"],"thought":true},{` + picture("Zm94") +
 			`}`, "fox"},
+		"no thought, said first": {`{"thought":false,` + picture("Zm94") + `},{` + picture("b3ds") + `}`, "fox"},
 		"no thought":             {`{` + picture("Zm94") + `,"thought":false}`, "fox"},
 		"words that are thought": {`{"text":"hm","thought":true},{` + picture("Zm94") + `}`, "fox"},
-		"a sketch and nothing":   {`{` + picture("b3ds") + `,"thought":true}`, ""},
+		"words after a sketch":   {`{` + picture("b3ds") + `,"thought":true},{"text":"hm"}`, "owl"},
+		"a sketch and nothing":   {`{` + picture("b3ds") + `,"thought":true}`, "owl"},
+		"the last sketch": {`{"thought":true,` + picture("b3ds") + `},{` + picture("Zm94") + `,"thought":true}`,
+			"fox"},
+		"no picture at all": {`{"text":"hm","thought":true}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is := is.New(t)
@@ -51,4 +56,16 @@ func TestPartsOfAnAnswer(t *testing.T) {
 			is.Equal(failed, c.want == "")
 		})
 	}
+}
+
+// The sketches of an answer that moderation has stopped are not delivered.
+func TestSketchOfAStoppedAnswer(t *testing.T) {
+	is := is.New(t)
+	p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"b3ds"},"thought":true}]},`+
+			`"finishReason":"IMAGE_SAFETY"}]}`)
+	}), nil)
+	got, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 1))
+	is.Equal(len(got), 0)
+	is.Equal(providertest.Error(t, err).Class, imagegen.ClassRefused)
 }
