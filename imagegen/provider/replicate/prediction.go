@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -60,19 +61,43 @@ func (p prediction) progress() (task.Progress, error) {
 	return task.Progress{Done: true, Err: e, Used: p.used()}, nil
 }
 
-// addresses reads the output of a model: one address or a list. An output without any is an error; some models answer
-// with an empty list when they refuse a request.
+// addresses reads the output of a model: one address, a list, or an object with either, in any depth. An output without
+// any is an error; some models answer with an empty list when they refuse a request.
 func addresses(output json.RawMessage) ([]string, error) {
-	var one string
-	if json.Unmarshal(output, &one) == nil && one != "" {
-		return []string{one}, nil
-	}
-	var list []string
-	if json.Unmarshal(output, &list) == nil && len(list) > 0 {
-		return list, nil
+	var v any
+	if json.Unmarshal(output, &v) == nil {
+		if found := addressesIn(v); len(found) > 0 {
+			return found, nil
+		}
 	}
 	return nil, fmt.Errorf("the output is %s", upstream.Excerpt(output))
 }
+
+// addressesIn returns the addresses in a value. Of an object in which several fields have some, it returns none: they
+// may be masks or sources, and nothing says which the image is.
+func addressesIn(v any) (found []string) {
+	switch v := v.(type) {
+	case string:
+		if isAddress.MatchString(v) {
+			return []string{v}
+		}
+	case []any:
+		for _, element := range v {
+			found = append(found, addressesIn(element)...)
+		}
+	case map[string]any:
+		for _, field := range v {
+			of := addressesIn(field)
+			if len(of) > 0 && len(found) > 0 {
+				return nil
+			}
+			found = append(found, of...)
+		}
+	}
+	return found
+}
+
+var isAddress = regexp.MustCompile(`^(?i:https?:|data:|/)`)
 
 // refusals are words, in lower case, by which an error is known to come from moderation: there is no code for it.
 var refusals = []string{"nsfw", "flagged as sensitive", "(e005)", "safety system", "content policy", "moderat"}

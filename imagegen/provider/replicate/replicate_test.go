@@ -1,6 +1,8 @@
 package replicate_test
 
 import (
+	"encoding/base64"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -81,6 +83,38 @@ func TestProvider(t *testing.T) {
 			"the key is stale": {Status: 401, Body: `{"title":"Unauthenticated"}`, Says: "out of reach"},
 		},
 	}.Run(t)
+}
+
+// Models name their images in several forms, which say the same.
+func TestFormsOfOutput(t *testing.T) {
+	for output, want := range map[string]int{
+		`"HOST/a"`: 1, `["HOST/a"]`: 1, `["HOST/a","HOST/b"]`: 2, `["HOST/a",null,""]`: 1, `[{"url":"HOST/a"}]`: 1,
+		`{"image":"HOST/a","seed":7,"prompt":"a fox"}`: 1, `{"images":["HOST/a","HOST/b"]}`: 2,
+		`{"images":[{"url":"HOST/a"},{"url":"HOST/b"}]}`: 2, `"data:image/png;base64,PNG"`: 1,
+		`{"prompt":"see HOST/a"}`: 0, `{"image":"HOST/a","source":"HOST/b"}`: 0,
+	} {
+		t.Run(output, func(t *testing.T) {
+			is := is.New(t)
+			picture := upstreamtest.PNG(64, 64)
+			p := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				host := "http://" + r.Host
+				switch {
+				case r.Method == http.MethodPost:
+					upstreamtest.Answer(w, http.StatusCreated, object{"id": "1",
+						"urls": object{"get": host + "/v1/predictions/1"}})
+				case r.URL.Path == "/v1/predictions/1":
+					io.WriteString(w, `{"status":"succeeded","output":`+strings.NewReplacer("HOST", host, "PNG",
+						base64.StdEncoding.EncodeToString(picture)).Replace(output)+`}`)
+				default:
+					w.Header().Set("Content-Type", "image/png")
+					w.Write(picture)
+				}
+			}), func(c *replicate.Config) { c.MaxPerCall, c.Input["num_outputs"] = 2, "{{n}}" })
+			images, err := providertest.Read(t.Context(), p, providertest.Request("a fox", 2))
+			is.Equal(len(images), want)
+			is.Equal(err == nil, want > 0)
+		})
+	}
 }
 
 func TestProviderWithSeveralImagesPerCall(t *testing.T) {
