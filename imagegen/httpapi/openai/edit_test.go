@@ -251,10 +251,16 @@ func (zeros) Read(p []byte) (int, error) {
 func TestMessagesAboutEdits(t *testing.T) {
 	s := serve(t, openai.Options{})
 	uri := dataURI(picture(30, 30))
+	long := uri + strings.Repeat("A", 2<<20) // more than the text of a request may have
 	for _, c := range []struct{ body, param, says string }{
 		{edit(`"` + uri + `"`), "images",
 			`images 1 must be an object such as {"image_url": "data:image/png;base64,…"}; got a string`},
 		{edit("7"), "images", "images 1 must be an object"},
+		{`{"image":"` + long + `"}`, "image",
+			`image is a file of a form; in JSON, send images, an array such as [{"image_url"`},
+		{`{"image":["` + uri + `"]}`, "image", "image is a file of a form; in JSON, send images"},
+		{`{"images":"` + long + `"}`, "images", "images must be an array such as"},
+		{`{"images":[` + link(uri) + `],"mask":"` + long + `"}`, "mask", "mask must be an object such as"},
 		{`{"model":"fake-1","prompt":"a fox","aspect_ratio":"1:1"}`, "aspect_ratio", "the nearest known one is size"},
 		{"", "", "the request body is empty"},
 	} {

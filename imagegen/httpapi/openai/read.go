@@ -142,6 +142,8 @@ func (j *jsonRequest) read(edit bool) error {
 			return j.readImages()
 		case edit && name == fieldMask:
 			return j.readMask()
+		case edit && name == fieldImage:
+			return j.readFormImage()
 		}
 		v, err := j.scan.Value()
 		if err != nil {
@@ -171,9 +173,27 @@ func (j *jsonRequest) readMask() error {
 	return err
 }
 
+// readFormImage reads a field that forms have in place of images: only null is taken.
+func (j *jsonRequest) readFormImage() error {
+	switch kind, err := j.scan.Kind(); {
+	case err != nil:
+		return err
+	case kind == jsonscan.Text || kind == jsonscan.Compound:
+		return invalid(fieldImage, "is a file of a form; in JSON, send images, %s", someImages)
+	}
+	v, err := j.scan.Value()
+	if err != nil {
+		return err
+	}
+	return j.setJSON(fieldImage, v)
+}
+
 // compound reports whether an object or array comes next, which it leaves to the caller to read. It
-// reads null, and refuses anything else.
+// reads null, and refuses anything else: text before it is read, since it may be an image.
 func (j *jsonRequest) compound(field, what string) (bool, error) {
+	if kind, err := j.scan.Kind(); err == nil && kind == jsonscan.Text {
+		return false, invalid(field, "must be %s; got %s", what, kind)
+	}
 	v, err := j.scan.Value()
 	if err == nil && v.Kind != jsonscan.Compound && v.Kind != jsonscan.Null {
 		err = invalid(field, "must be %s; got %s", what, v.Kind)
@@ -181,12 +201,14 @@ func (j *jsonRequest) compound(field, what string) (bool, error) {
 	return v.Kind == jsonscan.Compound, err
 }
 
+const someImages = `an array such as [{"image_url": "data:image/png;base64,…"}]`
+
 // readImages reads the field images: an array of objects with one image each, or null.
 func (j *jsonRequest) readImages() error {
 	if err := j.once(fieldImages); err != nil {
 		return err
 	}
-	there, err := j.compound(fieldImages, `an array such as [{"image_url": "data:image/png;base64,…"}]`)
+	there, err := j.compound(fieldImages, someImages)
 	if !there || err != nil {
 		return err
 	}
