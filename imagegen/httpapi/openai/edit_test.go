@@ -267,7 +267,11 @@ func TestMessagesAboutEdits(t *testing.T) {
 		s.is.True(strings.Contains(s.refused(s.post(edits, c.body), http.StatusBadRequest, imagegen.CodeInvalidRequest,
 			c.param), c.says))
 	}
-	message := s.refused(s.post(edits, "--a=b--", "Content-Type", "multipart/form-data; boundary=a=b"),
+	// many relays take reference images here
+	message := s.refused(s.post(generations, `{"model":"fake-1","prompt":"a fox","image":"`+long+`"}`),
+		http.StatusBadRequest, imagegen.CodeInvalidRequest, "")
+	s.is.True(strings.Contains(message, "larger than 1048576 bytes; images belong to /v1/images/edits"))
+	message = s.refused(s.post(edits, "--a=b--", "Content-Type", "multipart/form-data; boundary=a=b"),
 		http.StatusBadRequest, imagegen.CodeInvalidRequest, "")
 	s.is.True(strings.Contains(message, "must be quoted"))
 	s.refused(s.post("/v1/images%2Fedits", edit(link(uri))), http.StatusNotFound, imagegen.CodeNotFound, "")

@@ -101,6 +101,9 @@ func (a *api) readJSON(x *exchange, edit bool) (*request, error) {
 		most = maxJSON
 	}
 	body, err := x.Body(most)
+	if e, ok := errors.AsType[*imagegen.Error](err); ok && !edit && e.Code == imagegen.CodeInvalidRequest {
+		return nil, imagegen.Invalid("%s; images belong to %s", e.Message, pathEdit) // the body is too large
+	}
 	if err != nil {
 		return nil, err
 	}
