@@ -274,6 +274,13 @@ func TestMessagesAboutEdits(t *testing.T) {
 	message = s.refused(s.post(edits, "--a=b--", "Content-Type", "multipart/form-data; boundary=a=b"),
 		http.StatusBadRequest, imagegen.CodeInvalidRequest, "")
 	s.is.True(strings.Contains(message, "must be quoted"))
+	for _, images := range []part{{"images", "a.png", picture(30, 30)}, {name: "images", value: uri}} {
+		message = s.refused(s.postForm(images), http.StatusBadRequest, imagegen.CodeInvalidRequest, "images")
+		s.is.True(strings.Contains(message, "images is a field of JSON; in a form, send each as image or image[]"))
+	}
+	message = s.refused(s.post(generations, "--a--", "Content-Type", "multipart/form-data; boundary=a"),
+		http.StatusBadRequest, imagegen.CodeInvalidRequest, "")
+	s.is.True(strings.Contains(message, "a form belongs to /v1/images/edits"))
 	s.refused(s.post("/v1/images%2Fedits", edit(link(uri))), http.StatusNotFound, imagegen.CodeNotFound, "")
 	for _, path := range []string{"/v1/v1/images/edits", "/v1/chat/completions", "/v1/responses"} {
 		s.is.True(strings.Contains(s.refused(s.post(path, "{}"), http.StatusNotFound, imagegen.CodeNotFound, ""),

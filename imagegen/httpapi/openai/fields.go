@@ -190,6 +190,14 @@ func (r *request) find(name string) (field, error) {
 	return fields[i], r.once(name)
 }
 
+// findInForm is find for a field of a form.
+func (r *request) findInForm(name string) (field, error) {
+	if name == fieldImages {
+		return field{}, invalid(name, "is a field of JSON; in a form, send each as image or image[]")
+	}
+	return r.find(name)
+}
+
 func (r *request) once(name string) error {
 	if slices.Contains(r.seen, name) {
 		return invalid(name, "was sent twice")
@@ -224,7 +232,7 @@ func (r *request) setJSON(name string, v jsonscan.Value) error {
 
 // setText sets a field from a form, where everything is text.
 func (r *request) setText(name, v string) error {
-	f, err := r.find(name)
+	f, err := r.findInForm(name)
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,8 @@ func (a *api) read(x *exchange, edit bool) (*request, error) {
 	switch {
 	case mediaType == "application/json":
 		return a.readJSON(x, edit)
+	case !edit && mediaType == "multipart/form-data":
+		return nil, imagegen.Invalid("the Content-Type must be application/json; a form belongs to %s", pathEdit)
 	case !edit:
 		return nil, imagegen.Invalid("the Content-Type must be application/json; got %s", serving.Shown(contentType))
 	case mediaType != "multipart/form-data":
@@ -66,7 +68,7 @@ func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 	defer held.Release()
 	form := &serving.Form{Stage: x.stager(fieldImage), Hold: held, Room: r.room, SetText: r.setText,
 		IsFile: func(name string) bool { return name == fieldMask || name == fieldImage || name == fieldImage+"[]" },
-		Known:  func(name string) error { _, err := newRequest().find(name); return err },
+		Known:  func(name string) error { _, err := newRequest().findInForm(name); return err },
 	}
 	if err := form.Read(&x.Exchange, boundary); err != nil {
 		return nil, err
