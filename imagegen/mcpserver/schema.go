@@ -53,8 +53,9 @@ func makePlain(s *jsonschema.Schema) {
 }
 
 // arguments makes an argument that is null an absent one, as over HTTP: where a vendor wants every parameter to be
-// required, its models send null for those that they leave out. It refuses an argument that the tool does not have,
-// with the one that was probably meant: the SDK would name neither.
+// required, its models send null for those that they leave out. Some clients send an empty text (cursor/cursor, issue
+// 3614), and something to a tool that takes nothing. It refuses an argument that the tool does not have, with the one
+// that was probably meant: the SDK would name neither.
 func (t *tools) arguments(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		call, ok := r.(*mcp.CallToolRequest)
@@ -67,13 +68,15 @@ func (t *tools) arguments(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		takes, known := t.takes[call.Params.Name]
 		for name := range all {
-			if known && !slices.Contains(takes, name) {
+			if len(takes) > 0 && !slices.Contains(takes, name) {
 				var refused mcp.CallToolResult
 				refused.SetError(unknown(name, takes))
 				return &refused, nil
 			}
 		}
-		maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
+		maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool {
+			return known && len(takes) == 0 || string(v) == "null" || string(v) == `""`
+		})
 		var err error
 		if call.Params.Arguments, err = json.Marshal(all); err != nil {
 			return nil, err

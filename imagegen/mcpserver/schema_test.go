@@ -202,3 +202,18 @@ func TestNulls(t *testing.T) {
 	a.is.NoErr(err)
 	a.is.True(!r.IsError)
 }
+
+// Some clients send an empty text for what is left out (cursor/cursor, issue 3614), and some text to a tool that takes
+// nothing, since their models must send something.
+func TestWhatIsLeftOut(t *testing.T) {
+	a := alice(t, mcpserver.Options{})
+	var g seen
+	a.call("generate_image", map[string]any{"prompt": "a fox", "size": "32x32", "n": "", "max_credits": "",
+		"references": "", "quality": "", "model": ""}, &g)
+	a.call("list_generations", map[string]any{"limit": "", "after": "", "status": ""}, nil)
+	a.call("get_generation", map[string]any{"id": g.ID, "save": ""}, nil)
+	a.call("get_balance", map[string]any{"random_string": "x"}, nil)
+	a.call("list_models", map[string]any{"random_string": ""}, nil)
+	a.refused("generate_image", map[string]any{"prompt": ""}, "prompt")
+	a.is.Equal(a.spent(), 1)
+}

@@ -17,6 +17,7 @@ var mcpChecks = []check{
 		elsewhere: []string{"imagegen/mcpserver.TestPatience", "imagegen/mcpserver.TestGenerate",
 			"imagegen/mcpserver.TestPreviewOfNoise", "imagegen/mcpserver.TestOwnership",
 			"imagegen/mcpserver.TestFaults", "imagegen/mcpserver.TestOutside", "imagegen/mcpserver.TestSave",
+			"imagegen/mcpserver.TestNulls", "imagegen/mcpserver.TestWhatIsLeftOut",
 			"imagegen/httpapi/mcphttp.TestRequests", "imagegen/httpapi/mcphttp.TestBusyKey",
 			"cmd/imagegend/internal/cli.TestMCP"},
 	},
