@@ -116,8 +116,11 @@ func (u User) CheckNotSuspended() error {
 
 // CheckPays returns ErrChargeRefused unless sponsor can pay for its member u now.
 func (u User) CheckPays(sponsor User) error {
-	if !sponsor.DisabledAt.IsZero() || !sponsor.SuspendedAt.IsZero() {
+	switch {
+	case !sponsor.DisabledAt.IsZero() || !sponsor.SuspendedAt.IsZero():
 		return ChargeRefused("the account that pays for this one is suspended, and nothing was charged; ask its owner")
+	case sponsor.Sponsor != "":
+		return ChargeRefused("the account that pays for this one has a sponsor itself, and nothing was charged; ask its owner")
 	}
 	return nil
 }

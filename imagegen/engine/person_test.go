@@ -242,6 +242,22 @@ func TestPersonDisabledMeanwhile(t *testing.T) {
 	})
 }
 
+// The owner of a key becomes a member, and can have none: people are refused as where the owner cannot pay.
+func TestOwnerBecomesMember(t *testing.T) {
+	h := start(t, yieldImages(1, nil))
+	c := h.class(10, imagegen.KeyLimits{})
+	ctx := t.Context()
+	_, err := h.db.Revoke(ctx, imagegen.Revocation{User: c.school.ID, Credits: 20})
+	h.is.NoErr(err)
+	town, err := h.engine.Accounts().CreateUser(ctx, "town", "")
+	h.is.NoErr(err)
+	h.is.NoErr(h.engine.SetSponsor(ctx, c.school.ID, town.ID, imagegen.KeyLimits{}))
+	_, err = c.pupil("zoe").Generate(ctx, fox(imagegen.GenerateRequest{}))
+	h.is.True(errors.Is(err, imagegen.ErrChargeRefused))
+	h.is.True(strings.Contains(err.Error(), "has a sponsor itself"))
+	h.is.Equal(len(c.users()), 1) // the town
+}
+
 // People who ask for the first time at once become one user each, and no more of them than the key admits.
 func TestNewPeopleAtOnce(t *testing.T) {
 	h := start(t, yieldImages(1, nil))
