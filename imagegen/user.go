@@ -40,9 +40,10 @@ type AccountStore interface {
 	// ResumeUser ends a suspension. It succeeds if there is none. ErrNotFound.
 	ResumeUser(ctx context.Context, id UserID) error
 	// SetSponsor has a sponsor pay, within limits, for everything that is created for the user from now on; with
-	// sponsor "" the user pays again. ErrNotFound: one of the two does not exist. ErrInvalidRequest: the limits do not
-	// pass Check, or are given without a sponsor; or the two are the same, the sponsor has a sponsor, the user has
-	// members or, if the ledger takes part in the store's commits, credits.
+	// sponsor "" the user pays again. An account type that is DefaultAccountType when a sponsorship begins becomes "",
+	// and one that is "" when it ends DefaultAccountType. ErrNotFound: one of the two does not exist.
+	// ErrInvalidRequest: the limits do not pass Check, or are given without a sponsor; or the two are the same, the
+	// sponsor has a sponsor, the user has members or, if the ledger takes part in the store's commits, credits.
 	SetSponsor(ctx context.Context, id, sponsor UserID, limits KeyLimits) error
 	// CreateMember adds a user with a sponsor. It succeeds, and changes nothing, if there is a user with that
 	// identifier. ErrChargeRefused: the sponsor has most members already, which leaves no row in an audit trail, since
