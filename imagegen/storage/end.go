@@ -155,16 +155,15 @@ func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former
 	})
 }
 
-// takeRow writes one row of a move. Generations and journal entries go through their own
-// rules, so that indexes and accounts follow from them. All other rows are stored as they
-// came.
+// takeRow writes one row of a move. What follows from it is written too, by the rules that always make it. The rows of
+// the trail and of the clock are stored as they came.
 func takeRow(tx kv.Tx, r transfer.Row) error {
-	switch r.Bucket {
-	case transfer.Generations:
-		return tables.TakeRow(tx, r.Value)
-	case transfer.Journal:
+	if r.Bucket == transfer.Journal {
 		return ledger.Replay(ledgerkv.Rows(tx), r.Value)
 	}
-	tx.Put(kv.Bucket(r.Bucket), r.Key, r.Value)
-	return nil
+	ours, err := tables.Take(tx, kv.Bucket(r.Bucket), r.Key, r.Value)
+	if !ours {
+		tx.Put(kv.Bucket(r.Bucket), r.Key, r.Value)
+	}
+	return err
 }

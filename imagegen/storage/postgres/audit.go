@@ -49,7 +49,7 @@ func (a *audit) violation(rule, subject, format string, args ...any) {
 	a.report.Add(imagegen.Violation{Rule: rule, Subject: subject, Detail: fmt.Sprintf(format, args...)})
 }
 
-// books replays the journal and holds the ledger against it, and checks users, keys, sign-ins and the trail.
+// books replays the journal and holds the ledger against it, and checks the trail.
 func (a *audit) books() error {
 	r := &a.report
 	counts, err := ledger.Audit(a.ctx, a.rows, r.Add)
@@ -57,15 +57,12 @@ func (a *audit) books() error {
 		return err
 	}
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
-	if _, err := tables.Audit(a.ctx, &a.kept, r.Add); err != nil {
-		return err
-	}
 	r.TrailRows, err = trail.Audit(a.ctx, &a.kept, r.Add)
 	return err
 }
 
-// found is a generation as it is stored, with its columns, and whether it stands in the queue and has a lease.
-type found struct {
+// stood is a generation as it is stored, with its columns, and whether it stands in the queue and has a lease.
+type stood struct {
 	id, form, user []byte
 	nth            int64
 	columns        columns
@@ -77,8 +74,8 @@ type found struct {
 func (a *audit) generations() error {
 	sums := make(rules.Totals)
 	for after := []byte{}; ; {
-		var page []found
-		var g found
+		var page []stood
+		var g stood
 		c := &g.columns
 		a.scan(func() { page = append(page, g) }, []any{&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled,
 			&c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased},
@@ -114,7 +111,7 @@ func (a *audit) generations() error {
 
 // expect reads beforehand the charges that a page of generations is held against, in one query. A charge has the
 // identifier of its generation.
-func (a *audit) expect(page []found) {
+func (a *audit) expect(page []stood) {
 	ids := make([]imagegen.ChargeID, len(page))
 	for n, g := range page {
 		ids[n] = imagegen.ChargeID(g.id)

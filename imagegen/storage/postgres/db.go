@@ -337,3 +337,28 @@ func (db *DB) writeLast() error {
 func (db *DB) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
 	return db.tables.UserPage(ctx, q)
 }
+
+// TouchKeys implements [imagegen.AccountStore]. It is one statement, which waits for nobody: a key that is being changed
+// is passed over.
+func (db *DB) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
+	var ids []imagegen.KeyID
+	var times []time.Time
+	for id, at := range used {
+		ids, times = append(ids, id), append(times, at)
+	}
+	return db.work(ctx, func(s *session) error {
+		s.exec(`with used as (select hash, x.at from unnest($1::text[], $2::timestamptz[]) x(id, at)
+ join imagegend.api_keys k on k.id = x.id order by hash for update of k skip locked)
+ update imagegend.api_keys k set last_used_at = used.at from used where k.hash = used.hash`, ids, times)
+		return nil
+	})
+}
+
+// TouchSignIn implements [account.LoginStore]. The time only rises, whatever the order of concurrent calls.
+func (db *DB) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {
+	return db.work(ctx, func(s *session) error {
+		s.exec(`update imagegend.sign_ins set seen_at = $2 where hash = $1 and (seen_at < $2 or seen_at > $3)`, hash[:], at,
+			s.at.Latest())
+		return nil
+	})
+}

@@ -1,8 +1,10 @@
 package postgres
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -78,7 +80,8 @@ func stands(ctx context.Context, in querier, m transfer.Mark) error {
 }
 
 // fenced are tables such that every write that matters adds, changes or removes a row of one of them.
-var fenced = []string{"accounts", "journal", "generations", "kept", "clock"}
+var fenced = []string{"accounts", "journal", "generations", "users", "api_keys", "passwords", "sign_ins", "invitations",
+	"passkeys", "identities", "operator_keys", "settings", "trail", "clock"}
 
 // SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
 // change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,
@@ -133,8 +136,7 @@ func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former
 	})
 }
 
-// takeRow adds one row. Generations, journal entries and the clock are kept in tables of their own; columns, accounts,
-// lots, charges and usage follow from them by the rules that always make them. Every other row is taken as it is.
+// takeRow adds one row. Accounts, lots, charges and usage follow from the journal by the rules that always make them.
 func (s *session) takeRow(r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:
@@ -184,17 +186,17 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 	}
 }
 
-// nextBucket returns the first bucket behind another, in the order of their names; "": there is none. The three that
-// have tables of their own are among them whether they have rows or not.
-func (s *session) nextBucket(after string) (next string) {
-	s.scan(func() {}, []any{&next}, `select bucket from imagegend.kept where bucket > $1 order by bucket limit 1`,
-		after)
-	for _, own := range []string{transfer.Generations, transfer.Clock, transfer.Journal} {
-		if own > after && (next == "" || own < next) {
-			next = own
-		}
+// nextBucket returns the first bucket behind another, in the order of their names, whether it has rows or not; "": there
+// is none.
+func (s *session) nextBucket(after string) string {
+	all := append(keptBuckets(), transfer.Generations, transfer.Clock, transfer.Journal)
+	slices.Sort(all)
+	if i, there := slices.BinarySearch(all, after); there && i+1 < len(all) {
+		return all[i+1]
+	} else if !there && i < len(all) {
+		return all[i]
 	}
-	return next
+	return ""
 }
 
 // rowsOf returns up to n rows of a bucket behind a key; nil: from the first. The keys and values are those that the
@@ -209,9 +211,14 @@ func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	case transfer.Clock:
 		return s.clockBehind(after)
 	}
-	return s.transferred(bucket,
-		`select key, value from imagegend.kept where bucket = $3 and key > $1 order by key limit $2`, bytesOf(after), n,
-		bucket)
+	var rows []transfer.Row
+	s.kept.Ascend(kv.Bucket(bucket), after, func(key, value []byte) bool {
+		if !bytes.Equal(key, after) {
+			rows = append(rows, transfer.Row{Place: transfer.Place{Bucket: bucket, Key: key}, Value: value})
+		}
+		return len(rows) < n
+	})
+	return rows
 }
 
 // transferred returns the rows of a query for keys and values.
@@ -248,4 +255,12 @@ func (s *session) clockBehind(after []byte) []transfer.Row {
 	}
 	return []transfer.Row{{Place: transfer.Place{Bucket: transfer.Clock, Key: ledgerkv.ClockKey()},
 		Value: mark.Encode()}}
+}
+
+// bytesOf returns b, or an empty slice for nil, which would be NULL in a query and compare with nothing.
+func bytesOf(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
 }

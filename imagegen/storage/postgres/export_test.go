@@ -2,11 +2,14 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
@@ -162,4 +165,69 @@ func (db *DB) Left(ctx context.Context) (left []string, err error) {
 		}
 	}
 	return left, nil
+}
+
+// Shelves are the buckets that lie in columns.
+func Shelves() []string { return keptBuckets() }
+
+// WriteFilled writes a value of a bucket in which no field is zero, and reads it back.
+func (db *DB) WriteFilled(ctx context.Context, bucket string) (written, read []byte, err error) {
+	b := kv.Bucket(bucket)
+	var key []byte
+	if err := db.update(ctx, func(s *session) error {
+		key, written = shelves[b].(interface{ filled() (key, stored []byte) }).filled()
+		s.kept.Put(b, key, written)
+		return nil
+	}); err != nil {
+		return nil, nil, err
+	}
+	return written, read, db.view(ctx, func(s *session) error { read = s.kept.Get(b, key); return nil })
+}
+
+func (s *shelfOf[V]) filled() (key, stored []byte) {
+	var v V
+	n := int64(0)
+	if f, ok := any(&v).(*setting); ok {
+		f.name, f.value = "name", "abcd"
+	} else {
+		fill(reflect.ValueOf(&v).Elem(), &n)
+	}
+	return s.key(&v), s.encode(&v)
+}
+
+// fill gives each field another value.
+func fill(v reflect.Value, n *int64) {
+	*n++
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		v.Set(reflect.ValueOf(time.UnixMicro(1e15 + *n).UTC()))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				fill(v.Field(i), n)
+			} else {
+				v.Addr().Interface().(*namedEnd).name = "name"
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(v.Index(i), n)
+		}
+	case reflect.String:
+		v.SetString(fmt.Sprint("text ", *n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(*n)
+	default:
+		v.SetUint(uint64(*n) % 256)
+	}
 }

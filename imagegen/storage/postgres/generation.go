@@ -133,8 +133,58 @@ func (h holder) isOf(r tables.Row) bool {
 // asked finds users, keys and reservations in a session, for package rules.
 type asked struct{ *session }
 
-func (a asked) User(id imagegen.UserID) (imagegen.User, error) { return tables.LoadUser(&a.kept, id) }
-func (a asked) Key(id imagegen.KeyID) (imagegen.Key, error)    { return tables.LoadKey(&a.kept, id) }
+func (a asked) User(id imagegen.UserID) (imagegen.User, error) {
+	if _, known := a.users[id]; !known {
+		a.users[id] = imagegen.User{}
+		a.query(a.scanUsers, usersByID, list(id))
+	}
+	return found(a.users[id], a.users[id].ID != "")
+}
+
+func (a asked) Key(id imagegen.KeyID) (imagegen.Key, error) {
+	if _, known := a.keys[id]; !known {
+		a.keys[id] = imagegen.Key{}
+		a.query(a.scanKeys, keysByID, list(id))
+	}
+	return found(a.keys[id], a.keys[id].ID != "")
+}
+
+// found returns what is there; otherwise imagegen.ErrNotFound.
+func found[V any](v V, there bool) (V, error) {
+	if !there {
+		return v, imagegen.ErrNotFound
+	}
+	return v, nil
+}
+
+var (
+	usersByID = users.from() + ` where id = any($1)`
+	keysByID  = apiKeys.from() + ` where id = any($1)`
+)
+
+func (s *session) scanUsers(rows pgx.Rows) error {
+	return users.scan(rows, func(u *imagegen.User) { s.users[u.ID] = *u })
+}
+
+func (s *session) scanKeys(rows pgx.Rows) error {
+	return apiKeys.scan(rows, func(k *imagegen.Key) { s.keys[k.ID] = *k })
+}
+
+// queueAskers queues reads of the users and keys whose standing calls look at.
+func (s *session) queueAskers(b *pgx.Batch, n need) {
+	for _, id := range n.askers {
+		s.users[id] = imagegen.User{}
+	}
+	for _, id := range n.keys {
+		s.keys[id] = imagegen.Key{}
+	}
+	if len(n.askers) > 0 {
+		b.Queue(usersByID, unique(n.askers)).Query(s.scanUsers)
+	}
+	if len(n.keys) > 0 {
+		b.Queue(keysByID, unique(n.keys)).Query(s.scanKeys)
+	}
+}
 func (a asked) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) {
 	r, err := a.holder(u, key)
 	return r.Record, err

@@ -23,15 +23,15 @@ func TestPlansWithOldStatistics(t *testing.T) {
 	database := databaseOf(t, url)
 	db := open(t, url)
 	const users = 40
-	is.NoErr(s.Exec(database, `alter table imagegend.kept set (autovacuum_enabled = off);
+	is.NoErr(s.Exec(database, `alter table imagegend.api_keys set (autovacuum_enabled = off);
 alter table imagegend.usage set (autovacuum_enabled = off);
-insert into imagegend.kept select 'former', int8send(n), '' from generate_series(1, 10000) n;
+insert into imagegend.api_keys select int8send(n), 'former ' || n, 'former', '', '', null, null, null, null, 0, 0, 0, 0, 0 from generate_series(1, 10000) n;
 insert into imagegend.usage select int8send(n), '', 0, '', '' from generate_series(1, 10000) n;
-analyze imagegend.kept;
+analyze imagegend.api_keys;
 analyze imagegend.usage`))
 	defer func() {
 		is.NoErr(s.Exec(database,
-			"delete from imagegend.kept where bucket = 'former'; delete from imagegend.usage where day = 0"))
+			"delete from imagegend.api_keys where usr = 'former'; delete from imagegend.usage where day = 0"))
 	}()
 	of := func(n int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("user_", n)) }
 	for n := range users {
@@ -66,7 +66,7 @@ analyze imagegend.usage`))
 
 func keyNo(n int) imagegen.KeyID { return imagegen.KeyID(fmt.Sprintf("key_%026d", n)) }
 
-// readSoFar counts the rows of kept and usage that were read. What sessions have read counts once they have ended.
+// readSoFar counts the rows of users, keys and usage that were read. What sessions have read counts once they have ended.
 func readSoFar(t *testing.T, s *postgrestest.Server, database string) (rows int64) {
 	t.Helper()
 	is := is.New(t)
@@ -83,7 +83,7 @@ func readSoFar(t *testing.T, s *postgrestest.Server, database string) (rows int6
 		return n == 0
 	})
 	is.NoErr(c.QueryRow(t.Context(),
-		"select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname in ('kept', 'usage')").Scan(&rows))
+		"select sum(idx_tup_fetch)::bigint from pg_stat_user_tables where relname in ('users', 'api_keys', 'usage')").Scan(&rows))
 	return rows
 }
 

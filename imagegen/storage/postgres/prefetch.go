@@ -93,7 +93,7 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 	}
 	s.askUsage(b, n)
 	s.askHolders(b, n.holders)
-	s.kept.queueAskers(b, n)
+	s.queueAskers(b, n)
 	b.Queue(`select form from imagegend.clock`).Query(s.scanMark)
 	b.Queue(now).Query(s.scanNow)
 }

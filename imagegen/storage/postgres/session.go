@@ -43,7 +43,9 @@ type session struct {
 	totals   map[keyOf]*total
 	whole    map[keyOf]map[int64]bool // the days of which all usage was read
 	rows     map[imagegen.GenerationID]*generation
-	holders  map[holder]imagegen.GenerationID // of idempotency keys; "": nobody
+	holders  map[holder]imagegen.GenerationID  // of idempotency keys; "": nobody
+	users    map[imagegen.UserID]imagegen.User // that were read; one without an ID: there is none
+	keys     map[imagegen.KeyID]imagegen.Key   // likewise
 	kept     kept
 
 	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that
@@ -91,7 +93,8 @@ func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge),
 		journal: make(map[ledger.Place]ledger.Entry), usage: make(map[ledger.UsageKey]*usage),
 		totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
-		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID)}
+		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID),
+		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key)}
 	s.kept = kept{session: s}
 	return s
 }

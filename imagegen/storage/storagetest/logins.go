@@ -155,7 +155,7 @@ func testPasswordEndsSignIns(l *logins) {
 func testSignInsOverTime(l *logins) {
 	ctx := l.t.Context()
 	const hour = time.Hour
-	now := time.Now()
+	now := time.Now().UTC().Truncate(time.Microsecond)
 	unseen, old, fresh := signIn(1, "usr_1", now.Add(-hour)), signIn(2, "usr_1", now.Add(-2*hour)),
 		signIn(3, "usr_1", now.Add(-hour))
 	old.SeenAt, fresh.SeenAt = now, now.Add(-hour+time.Minute)

@@ -36,7 +36,7 @@ func testPasskeys(l *logins) {
 
 func testPasskeyUsed(l *logins) {
 	is, ctx := l.is, l.t.Context()
-	counts, silent := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1))
+	counts, silent := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(time.Microsecond))
 	is.NoErr(l.CreatePasskey(ctx, counts))
 	is.NoErr(l.CreatePasskey(ctx, silent))
 	for n := range 3 {
@@ -72,8 +72,8 @@ func testPasskeyRace(l *logins) {
 
 func testPasskeysRemoved(l *logins) {
 	is, ctx := l.is, l.t.Context()
-	mine, also, more, other := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(1)),
-		passkey("c", "usr_1", epoch.Add(2)), passkey("d", "usr_2", epoch)
+	mine, also, more, other := passkey("a", "usr_1", epoch), passkey("b", "usr_1", epoch.Add(time.Microsecond)),
+		passkey("c", "usr_1", epoch.Add(2*time.Microsecond)), passkey("d", "usr_2", epoch)
 	for _, p := range []account.Passkey{mine, also, more, other} {
 		is.NoErr(l.CreatePasskey(ctx, p))
 	}

@@ -22,6 +22,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // Row is one value in its encoded form, which is the same in every storage.
@@ -57,21 +59,13 @@ const (
 	Clock       = string(ledgerkv.ClockIn)
 )
 
-// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (the indexes of generations,
-// and all of the ledger except its journal and clock), or concern one storage alone (its format and its mark) or are
-// not worth it (what package tables forgets by itself).
-func Moves(bucket string) bool {
-	switch bucket {
-	case Generations, Journal, Clock:
-		return true
-	}
-	for _, of := range []string{Generations, "ledger", "marks", "storage"} {
-		if bucket == of || strings.HasPrefix(bucket, of+".") {
-			return false
-		}
-	}
-	return true
-}
+// moved are the buckets whose rows are moved.
+var moved = append(tables.Moved(), ledgerkv.JournalIn, ledgerkv.ClockIn, trail.Rows, trail.Ends)
+
+// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (indexes, digests, and all of the
+// ledger except its journal and clock), or concern one storage alone (its format and its mark) or are not worth it (what
+// package tables forgets by itself).
+func Moves(bucket string) bool { return slices.Contains(moved, kv.Bucket(bucket)) }
 
 // Reader reads rows.
 type Reader interface {

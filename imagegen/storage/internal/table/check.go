@@ -3,7 +3,6 @@ package table
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -17,7 +16,7 @@ import (
 func (t *Table[V]) Audit(tx kv.Tx, report func(imagegen.Violation), goOn func() bool, each func(V)) (n int) {
 	c := checker[V]{t, tx, report}
 	var d digest
-	ascend(tx, t.name, c.entries, func(key, stored []byte) bool {
+	tx.Ascend(t.name, nil, func(key, stored []byte) bool {
 		d.Count++
 		d.toggle(key, stored)
 		if v := c.value(key, stored); v != nil {
@@ -26,7 +25,7 @@ func (t *Table[V]) Audit(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 		return goOn()
 	})
 	for _, i := range t.indexes {
-		ascend(tx, i.name, c.valueOf, func(key, value []byte) bool {
+		tx.Ascend(i.name, nil, func(key, value []byte) bool {
 			c.entry(i, parse(key), value)
 			return goOn()
 		})
@@ -38,44 +37,6 @@ func (t *Table[V]) Audit(tx kv.Tx, report func(imagegen.Violation), goOn func() 
 	return int(d.Count)
 }
 
-// reader is a transaction that can read many values as fast as one, such as that of a database over a network.
-type reader interface {
-	// ReadAhead reads values that are asked for next, and forgets those that it read ahead before.
-	ReadAhead([]kv.Place)
-}
-
-// pageOf is for how many values of a bucket others are read ahead at once.
-const pageOf = 1000
-
-// ascend goes over a bucket as [kv.Tx] does. follow says which values f will ask for; a reader reads them ahead, page
-// by page.
-func ascend(tx kv.Tx, b kv.Bucket, follow func(key, value []byte) []kv.Place, f func(key, value []byte) bool) {
-	r, ahead := tx.(reader)
-	if !ahead {
-		tx.Ascend(b, nil, f)
-		return
-	}
-	type pair struct{ key, value []byte }
-	for from := []byte(nil); ; {
-		var page []pair
-		var places []kv.Place
-		tx.Ascend(b, from, func(key, value []byte) bool {
-			page, places = append(page, pair{key, value}), append(places, follow(key, value)...)
-			return len(page) < pageOf
-		})
-		r.ReadAhead(places)
-		for _, p := range page {
-			if !f(p.key, p.value) {
-				return
-			}
-		}
-		if len(page) < pageOf {
-			return
-		}
-		from = append(slices.Clone(page[pageOf-1].key), 0)
-	}
-}
-
 // checker checks one table in one transaction.
 type checker[V any] struct {
 	table  *Table[V]
@@ -85,25 +46,6 @@ type checker[V any] struct {
 
 func (c checker[V]) violation(rule string, subject []byte, format string, args ...any) {
 	c.report(imagegen.Violation{Rule: rule, Subject: printable(subject), Detail: fmt.Sprintf(format, args...)})
-}
-
-// entries are the places of a value's entries.
-func (c checker[V]) entries(key, stored []byte) (all []kv.Place) {
-	var v V
-	if kv.Decode(stored, &v, c.table.form) != nil {
-		return nil
-	}
-	for _, i := range c.table.indexes {
-		if place := i.place(&v); place != nil {
-			all = append(all, kv.Place{Bucket: i.name, Key: entryKey(place, key)})
-		}
-	}
-	return all
-}
-
-// valueOf is the place of the value that an entry names.
-func (c checker[V]) valueOf(entry, _ []byte) []kv.Place {
-	return []kv.Place{{Bucket: c.table.name, Key: parse(entry).Key}}
 }
 
 // value compares a value with its encoding, its key and its entries. It returns nil if the value cannot be read or

@@ -30,6 +30,9 @@ func (t *Table[V]) Index(name string, under func(*V) []byte) *Index[V] {
 	return i
 }
 
+// Entry is the entry of a value that stands in the index.
+func (i *Index[V]) Entry(v *V) []byte { return entryKey(i.under(v), i.table.key(v)) }
+
 // Name is the bucket that has the entries.
 func (i *Index[V]) Name() kv.Bucket { return i.name }
 

@@ -27,6 +27,13 @@ type Table[V any] struct {
 	form      func(*kv.Coder, *V)
 }
 
+// Deriver is a kv.Tx of a database in whose indexes values stand by themselves. It gives the entries of an index as if
+// they had been put there, and keeps no digests.
+type Deriver interface {
+	kv.Tx
+	Derives()
+}
+
 // New declares a table. key makes the key of a value: it is not empty, and stays the same as long as the value
 // is there. form encodes the value.
 func New[V any](name kv.Bucket, key func(*V) []byte, form func(*kv.Coder, *V)) *Table[V] {
@@ -35,6 +42,27 @@ func New[V any](name kv.Bucket, key func(*V) []byte, form func(*kv.Coder, *V)) *
 
 // Name is the bucket that has the values.
 func (t *Table[V]) Name() kv.Bucket { return t.name }
+
+// Key is the key of a value.
+func (t *Table[V]) Key(v *V) []byte { return t.key(v) }
+
+// Encode returns a value as it is stored.
+func (t *Table[V]) Encode(v *V) []byte { return kv.Encode(v, t.form) }
+
+// Decode reads a stored value.
+func (t *Table[V]) Decode(stored []byte) (v V, err error) {
+	err = kv.Decode(stored, &v, t.form)
+	return v, err
+}
+
+// Take adds a value, as it was stored elsewhere, to a table that has none with its key.
+func (t *Table[V]) Take(tx kv.Tx, stored []byte) error {
+	v, err := t.Decode(stored)
+	if err == nil {
+		t.Put(tx, nil, &v)
+	}
+	return err
+}
 
 // Witnessed makes the table keep a digest of all its values, so that an audit finds out if one was lost. It is for
 // values that follow from nothing else and are seldom written: each write rewrites the digest.
@@ -88,11 +116,13 @@ func (t *Table[V]) Remove(tx kv.Tx, v *V) { t.replace(tx, t.key(v), nil, v, nil)
 // replace replaces a value and its entries; stored is nil to remove it. The digest comes before the value, since it
 // reads the former one.
 func (t *Table[V]) replace(tx kv.Tx, key, stored []byte, from, to *V) {
-	for _, i := range t.indexes {
-		i.move(tx, key, from, to)
-	}
-	if t.witnessed {
-		t.witness(tx, key, stored)
+	if _, itself := tx.(Deriver); !itself {
+		for _, i := range t.indexes {
+			i.move(tx, key, from, to)
+		}
+		if t.witnessed {
+			t.witness(tx, key, stored)
+		}
 	}
 	if stored == nil {
 		tx.Delete(t.name, key)

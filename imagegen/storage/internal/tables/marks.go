@@ -13,7 +13,7 @@ import (
 // secretIn is the bucket with the secret that programs on one database share; it has one value.
 const secretIn kv.Bucket = "secret"
 
-var secretKey = []byte("console")
+const secretKey = "console"
 
 // Secret implements [account.LoginStore].
 func (t *Tables) Secret(ctx context.Context) (secret [32]byte, err error) {
@@ -21,11 +21,11 @@ func (t *Tables) Secret(ctx context.Context) (secret [32]byte, err error) {
 	rand.Read(made[:]) // never fails
 	err = t.db.Update(ctx, func(tx kv.Tx) error {
 		secret = made
-		if stored := tx.Get(secretIn, secretKey); stored != nil {
+		if stored := tx.Get(secretIn, []byte(secretKey)); stored != nil {
 			copy(secret[:], stored)
 			return nil
 		}
-		tx.Put(secretIn, secretKey, made[:])
+		tx.Put(secretIn, []byte(secretKey), made[:])
 		return nil
 	})
 	return secret, err

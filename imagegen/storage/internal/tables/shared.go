@@ -1,6 +1,9 @@
 package tables
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
@@ -14,9 +17,8 @@ type Row = row
 // GenerationsIn is the bucket in which rows lie, by their identifiers.
 const GenerationsIn kv.Bucket = "generations"
 
-// TakeRow adds a row of another storage, as it was stored there, to a database that has no row with its
-// identifier. An imagegen.Violation: it cannot be read.
-func TakeRow(tx kv.Tx, stored []byte) error {
+// takeRow adds a generation.
+func takeRow(tx kv.Tx, stored []byte) error {
 	r, err := DecodeRow(stored)
 	if err != nil {
 		return imagegen.Violation{Rule: "record", Subject: string(r.ID), Detail: err.Error()}
@@ -34,19 +36,51 @@ func DecodeRow(stored []byte) (r Row, err error) {
 	return r, err
 }
 
-// UserPlace is where a user lies.
-func UserPlace(id imagegen.UserID) kv.Place {
-	return kv.Place{Bucket: users.Name(), Key: kv.Key(string(id))}
+// The tables of users, keys and sign-ins, with their indexes, for a storage that keeps their values in columns.
+var (
+	Users, UserNames, Members     = users, userNames, members
+	Keys, KeyByID, UserKeys       = keys, keyByID, userKeys
+	OperatorKeys, OperatorKeyByID = operatorKeys, operatorKeyByID
+	Logins                        = logins
+	SignIns, UserSignIns          = signIns, userSignIns
+	Invitations, UserInvitations  = invitations, userInvitations
+	Passkeys, UserPasskeys        = passkeys, userPasskeys
+	Identities, UserIdentities    = identities, userIdentities
+)
+
+// The buckets that have one value each, with its key.
+const (
+	SecretIn, SecretKey     = secretIn, secretKey
+	CurrencyIn, CurrencyKey = currencyIn, currencyKey
+)
+
+// taken are the buckets whose values a move takes as they are, with how one is added.
+var taken = map[kv.Bucket]func(kv.Tx, []byte) error{
+	users.Name(): users.Take, keys.Name(): keys.Take, operatorKeys.Name(): operatorKeys.Take,
+	logins.Name(): logins.Take, signIns.Name(): signIns.Take, invitations.Name(): invitations.Take,
+	passkeys.Name(): passkeys.Take, identities.Name(): identities.Take,
 }
 
-// KeyPlace is where a key is found: by the first entry at or behind a place in an index, and in the bucket that has
-// the value which the entry names. A store can read both beforehand, in one round trip.
-func KeyPlace(id imagegen.KeyID) (entry kv.Place, values kv.Bucket) {
-	return kv.Place{Bucket: keyByID.Name(), Key: kv.Key(string(id))}, keys.Name()
+// Moved are the buckets whose rows Take takes.
+func Moved() []kv.Bucket {
+	return append(slices.Collect(maps.Keys(taken)), GenerationsIn, secretIn, currencyIn)
 }
 
-// LoadUser reads a user in a transaction. imagegen.ErrNotFound.
-func LoadUser(tx kv.Tx, id imagegen.UserID) (imagegen.User, error) { return loadUser(tx, id) }
-
-// LoadKey reads a key in a transaction. imagegen.ErrNotFound.
-func LoadKey(tx kv.Tx, id imagegen.KeyID) (imagegen.Key, error) { return accounts{tx}.Key(id) }
+// Take adds a row of another storage, as it was stored there, and reports whether its bucket is one of this package.
+// An imagegen.Violation: it cannot be read.
+func Take(tx kv.Tx, b kv.Bucket, key, stored []byte) (ours bool, err error) {
+	take, ours := taken[b]
+	switch {
+	case b == GenerationsIn:
+		return true, takeRow(tx, stored)
+	case b == secretIn || b == currencyIn:
+		tx.Put(b, key, stored)
+		return true, nil
+	case !ours:
+		return false, nil
+	}
+	if err := take(tx, stored); err != nil {
+		return true, imagegen.Violation{Rule: "record", Subject: string(key), Detail: err.Error()}
+	}
+	return true, nil
+}

@@ -42,14 +42,14 @@ func count(tx kv.Tx, from, to *row) {
 // currencyIn is the bucket with the currency of all costs; it has one value.
 const currencyIn kv.Bucket = "currency"
 
-var currencyKey = []byte("code")
+const currencyKey = "code"
 
 // Currency implements [imagegen.TotalsKeeper].
 func (t *Tables) Currency(ctx context.Context, code string, replace bool) (noted string, err error) {
 	err = t.db.Update(ctx, func(tx kv.Tx) error {
-		if noted = string(tx.Get(currencyIn, currencyKey)); noted == "" || replace {
+		if noted = string(tx.Get(currencyIn, []byte(currencyKey))); noted == "" || replace {
 			noted = code
-			tx.Put(currencyIn, currencyKey, []byte(code))
+			tx.Put(currencyIn, []byte(currencyKey), []byte(code))
 		}
 		return nil
 	})

@@ -19,22 +19,22 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	}
 	last, err := readEnd(tx, removed)
 	if err != nil {
-		broken(last.seq, "%v", err)
+		broken(last.Seq, "%v", err)
 		return 0, nil
 	}
 	whole := true
-	tx.Ascend(rows, nil, func(key, stored []byte) bool {
+	tx.Ascend(Rows, nil, func(key, stored []byte) bool {
 		n++
 		r, hash, err := decode(stored)
 		switch {
 		case err != nil:
-			broken(last.seq+1, "%v", err)
-		case r.Seq != last.seq+1 || !bytes.Equal(key, kv.Key(r.Seq)):
-			broken(last.seq+1, "row %d follows", r.Seq)
-		case hash != kv.Chained(last.hash, stored[:len(stored)-len(hash)]):
+			broken(last.Seq+1, "%v", err)
+		case r.Seq != last.Seq+1 || !bytes.Equal(key, kv.Key(r.Seq)):
+			broken(last.Seq+1, "row %d follows", r.Seq)
+		case hash != kv.Chained(last.Hash, stored[:len(stored)-len(hash)]):
 			broken(r.Seq, "its hash does not follow from its content and the row before it")
 		default:
-			last = end{r.Seq, hash}
+			last = End{r.Seq, hash}
 			return ctx.Err() == nil
 		}
 		whole = false
@@ -42,7 +42,7 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	})
 	if whole && ctx.Err() == nil {
 		if head, err := readEnd(tx, newest); err != nil || head != last {
-			broken(last.seq, "the trail should end with row %d (%v)", head.seq, err)
+			broken(last.Seq, "the trail should end with row %d (%v)", head.Seq, err)
 		}
 	}
 	return n, ctx.Err()

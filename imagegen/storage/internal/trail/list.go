@@ -31,7 +31,7 @@ func downwards(tx kv.Tx, before uint64) iter.Seq2[account.TrailRow, error] {
 		from = kv.Key(before)
 	}
 	return func(yield func(account.TrailRow, error) bool) {
-		tx.Descend(rows, from, func(_, stored []byte) bool {
+		tx.Descend(Rows, from, func(_, stored []byte) bool {
 			r, _, err := decode(stored)
 			return yield(r, err)
 		})

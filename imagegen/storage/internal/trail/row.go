@@ -17,7 +17,8 @@ import (
 // what callers make up.
 const longest = 1024
 
-// Kept is a row as it is kept: each text is cut to a bounded length and to whole characters, and Count is at least 1.
+// Kept is a row as it is kept: each text is cut to a bounded length and to whole characters, the
+// time to whole microseconds, and Count is at least 1.
 func Kept(r account.TrailRow) account.TrailRow {
 	clip(&r.Actor.Via)
 	clip(&r.Actor.Name)
@@ -29,12 +30,14 @@ func Kept(r account.TrailRow) account.TrailRow {
 	clip(&r.Before)
 	clip(&r.After)
 	clip(&r.Outcome)
-	r.Count = max(r.Count, 1)
+	r.Time, r.Count = r.Time.Truncate(time.Microsecond), max(r.Count, 1)
 	return r
 }
 
 // clip shortens a text to what a row may hold, and drops what is not valid UTF-8: a cut may split a character.
-func clip[S ~string](s *S) { *s = S(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), "")) }
+func clip[S ~string](s *S) {
+	*s = S(strings.ReplaceAll(strings.ToValidUTF8(string((*s)[:min(len(*s), longest)]), ""), "\x00", ""))
+}
 
 // code is the encoding of a row. The chain hashes these bytes, so an old version must stay as it is.
 func code(c *kv.Coder, r *account.TrailRow) {
@@ -52,6 +55,21 @@ func code(c *kv.Coder, r *account.TrailRow) {
 	kv.Text(c, &r.After)
 	kv.Text(c, &r.Outcome)
 	kv.Number(c, &r.Count)
+}
+
+// Stored is a row as it is kept, with the hash that chains it to the one before.
+type Stored struct {
+	account.TrailRow
+	Hash [sha256.Size]byte
+}
+
+// Encode returns the row as it is stored: its encoding with its hash behind it.
+func (s *Stored) Encode() []byte { return append(kv.Encode(&s.TrailRow, code), s.Hash[:]...) }
+
+// Decode reads a stored row. It does not verify the hash; Audit does.
+func Decode(stored []byte) (s Stored, err error) {
+	r, hash, err := decode(stored)
+	return Stored{r, hash}, err
 }
 
 // decode reads a stored row: its encoding with its hash behind it. It does not verify the hash; Check does.

@@ -45,7 +45,7 @@ func Written(r, correction account.TrailRow) time.Time {
 // lastCorrection reads the row of the last correction of the clock; the zero row if there is none any more.
 func lastCorrection(tx kv.Tx) (r account.TrailRow, err error) {
 	at, err := readEnd(tx, corrected)
-	if stored := tx.Get(rows, kv.Key(at.seq)); err == nil && stored != nil {
+	if stored := tx.Get(Rows, kv.Key(at.Seq)); err == nil && stored != nil {
 		r, _, err = decode(stored)
 	}
 	return r, err
@@ -59,14 +59,14 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var last end
+	var last End
 	var keys [][]byte
-	tx.Ascend(rows, nil, func(key, stored []byte) bool {
+	tx.Ascend(Rows, nil, func(key, stored []byte) bool {
 		r, hash, wrong := decode(stored)
 		if err = wrong; err != nil || !Written(r, correction).Before(before) || len(keys) == maxRemoved {
 			return false
 		}
-		last = end{r.Seq, hash}
+		last = End{r.Seq, hash}
 		keys = append(keys, append([]byte(nil), key...))
 		return true
 	})
@@ -74,7 +74,7 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 		return false, err
 	}
 	for _, key := range keys {
-		tx.Delete(rows, key)
+		tx.Delete(Rows, key)
 	}
 	last.store(tx, removed)
 	return len(keys) == maxRemoved, nil

@@ -18,9 +18,10 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
+// The buckets of the trail.
 const (
-	rows kv.Bucket = "trail"      // sequence → row, with its hash behind it
-	ends kv.Bucket = "trail.ends" // newest, removed, corrected → sequence and hash
+	Rows kv.Bucket = "trail"      // sequence → row, with its hash behind it
+	Ends kv.Bucket = "trail.ends" // newest, removed, corrected → sequence and hash
 )
 
 var (
@@ -106,30 +107,39 @@ func Append(tx kv.Tx, r account.TrailRow) error {
 		return err
 	}
 	r = Kept(r)
-	r.Seq = last.seq + 1
+	r.Seq = last.Seq + 1
 	encoded := kv.Encode(&r, code)
-	hash := kv.Chained(last.hash, encoded)
-	tx.Put(rows, kv.Key(r.Seq), append(encoded, hash[:]...))
-	end{r.Seq, hash}.store(tx, newest)
+	hash := kv.Chained(last.Hash, encoded)
+	tx.Put(Rows, kv.Key(r.Seq), append(encoded, hash[:]...))
+	End{r.Seq, hash}.store(tx, newest)
 	if Corrects(r) {
-		end{r.Seq, hash}.store(tx, corrected)
+		End{r.Seq, hash}.store(tx, corrected)
 	}
 	return nil
 }
 
 // Head is the place of the end that Append continues from. A store can read it beforehand, in one round trip with
 // others.
-func Head() (kv.Bucket, []byte) { return ends, newest }
+func Head() (kv.Bucket, []byte) { return Ends, newest }
 
-// end is one end of the chain: the number and the hash of a row.
-type end struct {
-	seq  uint64
-	hash [sha256.Size]byte
+// End is one end of the chain: the number and the hash of a row.
+type End struct {
+	Seq  uint64
+	Hash [sha256.Size]byte
+}
+
+// Encode returns the end as it is stored.
+func (e End) Encode() []byte { return kv.Encode(&e, codeEnd) }
+
+// DecodeEnd reads a stored end.
+func DecodeEnd(stored []byte) (e End, err error) {
+	err = kv.Decode(stored, &e, codeEnd)
+	return e, err
 }
 
 // readEnd reads an end. A trail that has none yet has the zero end, so its first row is number 1.
-func readEnd(tx kv.Tx, which []byte) (e end, err error) {
-	b := tx.Get(ends, which)
+func readEnd(tx kv.Tx, which []byte) (e End, err error) {
+	b := tx.Get(Ends, which)
 	if b == nil {
 		return e, nil
 	}
@@ -139,10 +149,10 @@ func readEnd(tx kv.Tx, which []byte) (e end, err error) {
 	return e, nil
 }
 
-func (e end) store(tx kv.Tx, which []byte) { tx.Put(ends, which, kv.Encode(&e, codeEnd)) }
+func (e End) store(tx kv.Tx, which []byte) { tx.Put(Ends, which, e.Encode()) }
 
-func codeEnd(c *kv.Coder, e *end) {
+func codeEnd(c *kv.Coder, e *End) {
 	c.Version(1)
-	kv.Number(c, &e.seq)
-	kv.Fixed(c, e.hash[:])
+	kv.Number(c, &e.Seq)
+	kv.Fixed(c, e.Hash[:])
 }
