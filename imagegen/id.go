@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -42,9 +43,9 @@ const (
 	secretLength   = 26               // what follows that in an ImageID: the length of rand.Text
 )
 
-// Valid reports whether u can own anything: 1 to 255 bytes, none of them NUL.
+// Valid reports whether u can own anything: 1 to 255 bytes of UTF-8, without NUL.
 func (u UserID) Valid() bool {
-	return u != "" && len(u) <= 255 && !strings.Contains(string(u), "\x00")
+	return u != "" && len(u) <= 255 && !strings.Contains(string(u), "\x00") && utf8.ValidString(string(u))
 }
 
 // Check returns nil if u is valid, else an ErrInvalidRequest that says what a user's identifier is.
@@ -52,7 +53,7 @@ func (u UserID) Check() error {
 	if u.Valid() {
 		return nil
 	}
-	return Invalid("a user's identifier is 1 to 255 bytes without NUL; got %.40q", u)
+	return Invalid("a user's identifier is 1 to 255 bytes of UTF-8 without NUL; got %.40q", u)
 }
 
 // Valid reports whether id has the form of a generation's identifier. The generation need not exist.

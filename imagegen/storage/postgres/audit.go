@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -61,47 +62,48 @@ func (a *audit) books() error {
 	return err
 }
 
-// stood is a generation as it is stored, with its columns, and whether it stands in the queue and has a lease.
+// stood is a generation as it is stored, and whether it stands in the queue and has a lease.
 type stood struct {
-	id, form, user []byte
-	nth            int64
-	columns        columns
-	waits, leased  bool
+	*genRow
+	waits, leased bool
 }
 
-// generations goes over all generations, page by page, and holds each against itself, its charge, the columns that it
-// is found by, the queue and the leases. One that cannot be read is a violation and no reason to stop.
+// generations goes over all generations, page by page, and holds each against itself, its charge, what follows from it,
+// the queue and the leases.
 func (a *audit) generations() error {
 	sums := make(rules.Totals)
-	for after := []byte{}; ; {
-		var page []stood
-		var g stood
-		c := &g.columns
-		a.scan(func() { page = append(page, g) }, []any{&g.id, &g.user, &g.form, &g.nth, &c.status, &c.unsettled,
-			&c.disputed, &c.idempotency, &c.joining, &c.ended, &c.tells, &c.erased, &c.favourite, &g.waits, &g.leased},
-			`select g.id, g.usr, g.form, g.nth, status, unsettled, disputed, idempotency, joining, ended, tells, erased, favourite, w.id is not null, l.id is not null
- from imagegend.generations g left join imagegend.waiting w on w.id = g.id left join imagegend.leases l on l.id = g.id
- where g.id > $1 order by g.id limit $2`, after, pageOf)
-		a.expect(page)
-		for _, g := range page {
-			after = g.id
+	for after := imagegen.GenerationID(""); ; {
+		page := make(map[imagegen.GenerationID]*stood)
+		var ids []imagegen.GenerationID
+		a.query(func(rows pgx.Rows) error {
+			return scanGenerations(rows, func(g *genRow) { ids, page[g.ID] = append(ids, g.ID), &stood{genRow: g} })
+		}, fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
+		among := func(table string) []imagegen.GenerationID {
+			return identifiers[imagegen.GenerationID](a.session, `select id from `+table+` where id = any($1)`,
+				list(ids...))
+		}
+		for _, id := range among(`imagegend.waiting`) {
+			page[id].waits = true
+		}
+		for _, id := range among(`imagegend.leases`) {
+			page[id].leased = true
+		}
+		a.expect(ids)
+		for _, id := range ids {
+			after = id
 			a.report.Generations++
-			r, err := decodeRow(imagegen.GenerationID(g.id), g.form)
-			if err != nil {
-				a.violation("record", string(g.id), "%v", err)
-				continue
-			}
+			g := page[id]
+			r := g.lift()
 			sums.Add(r.TotalsKey(), r.Totals())
 			a.generation(r)
-			if string(g.user) != string(r.User) || !reflect.DeepEqual(columnsOf(&r), g.columns) ||
-				g.nth != int64(r.Nth) {
-				a.violation("index", string(r.ID), "the columns that it is found by are not those that follow from it")
+			if made := lay(r); made.status != g.status || made.hash != g.hash {
+				a.violation("index", string(id), "the columns that it is found by are not those that follow from it")
 			}
 			if g.waits != (r.State == imagegen.StateQueued) || g.leased != r.Running() {
-				a.violation("index", string(r.ID), "it is %s; in the queue: %t, leased: %t", r.State, g.waits, g.leased)
+				a.violation("index", string(id), "it is %s; in the queue: %t, leased: %t", r.State, g.waits, g.leased)
 			}
 		}
-		if len(page) < pageOf {
+		if len(ids) < pageOf {
 			a.lessTotals(sums)
 			sums.Check(a.report.Add)
 			return a.ctx.Err()
@@ -111,10 +113,10 @@ func (a *audit) generations() error {
 
 // expect reads beforehand the charges that a page of generations is held against, in one query. A charge has the
 // identifier of its generation.
-func (a *audit) expect(page []stood) {
+func (a *audit) expect(page []imagegen.GenerationID) {
 	ids := make([]imagegen.ChargeID, len(page))
-	for n, g := range page {
-		ids[n] = imagegen.ChargeID(g.id)
+	for n, id := range page {
+		ids[n] = imagegen.ChargeID(id)
 	}
 	a.rows.forget()
 	a.rows.readCharges(ids)
@@ -148,9 +150,10 @@ func (a *audit) strays() error {
 		})
 	}
 	for what, sql := range map[string]string{
-		"it waits in the queue, and does not exist": `select id from imagegend.waiting w where not exists (select from imagegend.generations g where g.id = w.id)`,
-		"it is leased, and does not exist":          `select id from imagegend.leases l where not exists (select from imagegend.generations g where g.id = l.id)`,
-		"it is due, and its user stands in no line": `select id from imagegend.waiting w where due is null and not exists (select from imagegend.turns t where t.usr = w.usr and t.model = w.model)`,
+		"it waits in the queue, and does not exist":      `select id from imagegend.waiting w where not exists (select from imagegend.generations g where g.id = w.id)`,
+		"it is leased, and does not exist":               `select id from imagegend.leases l where not exists (select from imagegend.generations g where g.id = l.id)`,
+		"an image of it is there, and it does not exist": `select distinct generation from imagegend.images i where not exists (select from imagegend.generations g where g.id = i.generation)`,
+		"it is due, and its user stands in no line":      `select id from imagegend.waiting w where due is null and not exists (select from imagegend.turns t where t.usr = w.usr and t.model = w.model)`,
 	} {
 		for _, id := range identifiers[string](a.session, sql) {
 			a.violation("index", id, "%s", what)

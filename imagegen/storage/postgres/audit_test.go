@@ -56,24 +56,35 @@ func TestAuditFindsDamage(t *testing.T) {
 		is.NoErr(err)
 	}
 	defer exec("drop schema if exists kept cascade")
-	for _, table := range []string{"accounts", "lots", "journal", "charges", "usage", "totals", "generations"} {
-		harms := map[string]string{"removed": "delete from imagegend." + table +
-			" where ctid = any(array(select ctid from imagegend." + table + " limit 1))"}
-		if table != "charges" {
-			for at, place := range map[string]string{"first": "0", "last": "length(form) - 1"} {
-				harms[at+" byte"] = "update imagegend." + table + " set form = set_byte(form, " + place +
-					", get_byte(form, " + place + ") # 1)"
-			}
-			harms["cut"] = "update imagegend." + table + " set form = substring(form for length(form) / 2)"
+	for table, changes := range map[string][]string{
+		"accounts": {"available = available + 1", "seq = seq + 1", "hash = sha256('')", "lots = lots + 1",
+			"expires_at = expires_at + interval '1 s'"},
+		"lots": {"remaining = remaining - 1", "priority = 1", "promo = not promo", "expires_at = null"},
+		"entries": {"credits = credits + 1", "at = at - interval '1 us'", "actor = 'nobody'", "balance = balance + 1",
+			"hash = sha256('')"},
+		"charges":    {},
+		"usage":      {"charged = charged + 1", "model = 'other'", "images = images + 1"},
+		"key_totals": {"credits = credits + 1", "open = open + 1"},
+		"generations": {"price = price + 1", "status = 'queued'", "payer = 'nobody'", "idempotency_hash = sha256('')",
+			"published = published + 1"},
+	} {
+		table = "imagegend." + table
+		last := " where ctid = (select max(ctid) from " + table + ")"
+		harms := map[string]string{"removed": "delete from " + table + last}
+		for _, change := range changes {
+			harms[change] = "update " + table + " set " + change + last
 		}
 		for how, sql := range harms {
 			t.Run(table+" "+how, func(t *testing.T) {
 				is := is.New(t)
-				exec("create schema kept; create table kept.rows as select * from imagegend." + table)
+				exec("create schema kept; create table kept.rows as select * from " + table)
 				exec(sql)
 				report, err := db.Audit(t.Context())
-				exec("delete from imagegend." + table + "; insert into imagegend." + table +
-					" select * from kept.rows; drop schema kept cascade")
+				var columns string
+				is.NoErr(conn.QueryRow(t.Context(), `select string_agg(attname, ', ') from pg_attribute
+ where attrelid = $1::regclass and attnum > 0 and attgenerated = ''`, table).Scan(&columns))
+				exec("delete from " + table + "; insert into " + table + " (" + columns + ") select " + columns +
+					" from kept.rows; drop schema kept cascade")
 				is.NoErr(err)
 				is.True(!report.Clean())
 				report, err = db.Audit(t.Context())
@@ -94,7 +105,7 @@ func TestDamageKeepsNoConnection(t *testing.T) {
 	fund(t, db)
 	r, err := db.CreateCharged(t.Context(), record(1), time.Minute)
 	is.NoErr(err)
-	is.NoErr(s.Exec(databaseOf(t, url), "update imagegend.generations set form = '\\x00'"))
+	is.NoErr(s.Exec(databaseOf(t, url), "update imagegend.generations set options = '[]'"))
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	for range 5 {
@@ -120,5 +131,7 @@ func TestAuditAsksLittle(t *testing.T) {
 	few := trips()
 	db = open(t, s.Database(t))
 	busy(t, db, 20, 5)
-	is.True(trips() < few+40)
+	if all := trips(); all >= few+40 {
+		t.Errorf("%d round trips, and %d for little", all, few)
+	}
 }

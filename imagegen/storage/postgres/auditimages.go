@@ -5,8 +5,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
@@ -55,35 +53,23 @@ func (db *DB) checkImages(ctx context.Context, report func(imagegen.Violation)) 
 }
 
 // eachImage calls f for the images of all records, page by page. Each page is a transaction of its own, which is over
-// before f is called, so that none stays open while images are read. Records that cannot be read are passed over: the
-// audit of the rows has reported them. So are those that are being erased, whose images may be gone.
+// before f is called, so that none stays open while images are read. Records that are being erased, whose images may be
+// gone, are passed over.
 func (db *DB) eachImage(ctx context.Context, f func(rules.File) error) error {
-	for after := []byte{}; ; {
-		n := 0
-		var page []rules.File
-		err := db.view(ctx, func(s *session) error {
-			s.query(func(rows pgx.Rows) error {
-				var id, form []byte
-				return each(rows, func() error {
-					n++
-					after = id
-					if r, err := decodeRow(imagegen.GenerationID(id), form); err == nil {
-						page = append(page, rules.Images(r.Record)...)
-					}
-					return nil
-				}, &id, &form)
-			}, `select id, form from imagegend.generations where id > $1 order by id limit $2`, after, pageOf)
-			return nil
-		})
+	for after := imagegen.GenerationID(""); ; {
+		page, err := db.records(ctx, fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
 		if err != nil {
 			return err
 		}
-		for _, i := range page {
-			if err := f(i); err != nil {
-				return err
+		for _, r := range page {
+			after = r.ID
+			for _, i := range rules.Images(r) {
+				if err := f(i); err != nil {
+					return err
+				}
 			}
 		}
-		if n < pageOf {
+		if len(page) < pageOf {
 			return nil
 		}
 	}

@@ -25,7 +25,7 @@ func TestRefusalInABatchThatFails(t *testing.T) {
 	is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "alice", Credits: 5, N: 1}))
 	is.NoErr(s.Exec(databaseOf(t, url),
 		`create function imagegend.refuse() returns trigger language plpgsql as 'begin raise exception ''refused''; end';
-create trigger refuse before insert on imagegend.journal for each row execute function imagegend.refuse()`))
+create trigger refuse before insert on imagegend.entries for each row execute function imagegend.refuse()`))
 	for _, err := range db.SettleAtOnce("c", 1, 0) {
 		is.True(errors.Is(err, imagegen.ErrNotApplied))
 	}
@@ -79,11 +79,11 @@ func TestKeyIsReservedOnceInABatch(t *testing.T) {
 func TestDamageFailsOneCallOfABatch(t *testing.T) {
 	s := postgrestest.Start(t)
 	for _, damage := range []string{
-		`update imagegend.lots set form = '\x01' where usr = 'alice'`,
-		`update imagegend.totals set form = '\x01' where usr = 'alice'`,
-		`update imagegend.usage set form = '\x01' where usr = 'alice'`,
-		`update imagegend.accounts set form = '\x01' where usr = 'alice'`,
-		`update imagegend.journal set form = '\x01' where usr = 'alice' and seq = 2`,
+		`update imagegend.lots set spent = spent + 1 where usr = 'alice'`,
+		`update imagegend.key_totals set open = -5 where usr = 'alice'`,
+		`update imagegend.usage set failed = 5 where usr = 'alice'`,
+		`update imagegend.accounts set spent = spent + 1 where usr = 'alice'`,
+		`update imagegend.entries set charge = 'other' where usr = 'alice' and seq = 2`,
 	} {
 		t.Run(damage, func(t *testing.T) {
 			is, url := is.New(t), s.Database(t)
@@ -110,7 +110,7 @@ func TestChargeThatCannotBeLocked(t *testing.T) {
 	s := postgrestest.Start(t)
 	for _, damage := range []string{
 		`delete from imagegend.accounts where usr = 'alice'`,
-		`insert into imagegend.accounts values ('bob', 0, null, ''); update imagegend.journal set usr = 'bob' where usr = 'alice' and seq = 2;
+		`insert into imagegend.accounts (usr) values ('bob'); update imagegend.entries set usr = 'bob' where usr = 'alice' and seq = 2;
  update imagegend.charges set usr = 'bob' where id = 'c'`,
 	} {
 		t.Run(damage, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestUnreadableChargeHoldsUpNobody(t *testing.T) {
 		_, err := db.CreateCharged(t.Context(), r, time.Minute)
 		is.NoErr(err)
 	}
-	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.journal set form = '\x01' where usr = 'alice' and seq = 2`))
+	is.NoErr(s.Exec(databaseOf(t, url), `update imagegend.entries set charge = 'other' where usr = 'alice' and seq = 2`))
 	claimed, _, err := db.Claim(t.Context(), imagegen.ClaimRequest{Most: 5, Lease: time.Minute})
 	is.NoErr(err)
 	is.Equal(len(claimed), 1)
@@ -159,7 +159,7 @@ func TestContendedCallFailsAlone(t *testing.T) {
 	_, err := db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
 	is.NoErr(err)
 	is.NoErr(s.Exec(databaseOf(t, url),
-		`update imagegend.accounts a set form = (select form from imagegend.accounts where usr = 'bob') where usr = 'alice'`))
+		`update imagegend.accounts a set seq = seq - 1, hash = null where usr = 'alice'`))
 	errs := db.ChargeAtOnce(imagegen.Charge{ID: "b1", User: "bob", Credits: 5, N: 1}, imagegen.Charge{ID: "a1",
 		User: "alice", Credits: 5, N: 1})
 	is.NoErr(errs[0])

@@ -11,7 +11,10 @@ import (
 // charges and settlements, which come with every request, do not go this way but through the committer.
 type rowsDB struct{ db *DB }
 
-var _ ledger.Store = rowsDB{}
+var (
+	_ ledger.Store      = rowsDB{}
+	_ ledger.Foreseeing = rowsDB{}
+)
 
 // View implements ledger.Store.
 func (r rowsDB) View(ctx context.Context, f func(ledger.Tx) error) error {
@@ -21,6 +24,15 @@ func (r rowsDB) View(ctx context.Context, f func(ledger.Tx) error) error {
 // Update implements ledger.Store. The transaction is a kv.Tx too, since a grant looks at the user.
 func (r rowsDB) Update(ctx context.Context, f func(ledger.Tx) error) error {
 	return r.db.update(ctx, func(s *session) error { return f(&s.kept) })
+}
+
+// UpdateAccount implements ledger.Foreseeing.
+func (r rowsDB) UpdateAccount(ctx context.Context, u imagegen.UserID, f func(ledger.Tx) error) error {
+	var n need
+	if u.Valid() { // else the rules refuse the act
+		n.users = append(n.users, u)
+	}
+	return r.db.act(ctx, n, func(s *session) error { return f(s) })
 }
 
 // Charge implements [imagegen.Ledger]. For a user whose name is not valid no account is locked, since locking would

@@ -113,7 +113,7 @@ func (s *session) lines(d imagegen.ClaimRequest) (stand []standing, by map[image
 		open, arg = theseModels, modelsWithPlaces(d)
 	}
 	by = make(map[imagegen.UserID]*candidate)
-	var user, model []byte
+	var user, model string
 	var turn int64
 	s.scan(func() {
 		u := imagegen.UserID(user)
@@ -132,17 +132,17 @@ func (s *session) lines(d imagegen.ClaimRequest) (stand []standing, by map[image
 // The models whose lines are read. $2 names them; it is NULL for every model. The latter is a loose index scan: it
 // jumps from one model to the next in the index, so that its cost does not grow with the length of the lines.
 const (
-	theseModels = `select unnest($2::bytea[]) as model`
-	everyModel  = `(select model from imagegend.turns where $2::bytea[] is null order by model limit 1) union all
+	theseModels = `select unnest($2::text[]) as model`
+	everyModel  = `(select model from imagegend.turns where $2::text[] is null order by model limit 1) union all
  select (select model from imagegend.turns t where t.model > m.model order by model limit 1) from m where m.model is not null`
 )
 
 // modelsWithPlaces returns the models of which anything may begin, in the order in which every claim locks their lines.
-func modelsWithPlaces(d imagegen.ClaimRequest) [][]byte {
-	models := [][]byte{}
+func modelsWithPlaces(d imagegen.ClaimRequest) []string {
+	models := []string{}
 	for _, model := range slices.Sorted(maps.Keys(d.Places)) {
 		if d.Places[model] > 0 {
-			models = append(models, []byte(model))
+			models = append(models, string(model))
 		}
 	}
 	return models
@@ -152,7 +152,8 @@ func modelsWithPlaces(d imagegen.ClaimRequest) [][]byte {
 // shows whether something is left. Where nothing is due, the user stands in that line in vain.
 func (s *session) due(d imagegen.ClaimRequest, stand []standing, by map[imagegen.UserID]*candidate) (vain []standing) {
 	users, models := columnsOfLines(stand)
-	var user, model, id []byte
+	var user, model string
+	var id *string
 	var begun *bool
 	s.scan(func() {
 		u, m := imagegen.UserID(user), string(model)
@@ -160,9 +161,9 @@ func (s *session) due(d imagegen.ClaimRequest, stand []standing, by map[imagegen
 			vain = append(vain, standing{u, m})
 			return
 		}
-		by[u].Due[m] = append(by[u].Due[m], ticket{imagegen.GenerationID(id), u, m, *begun})
+		by[u].Due[m] = append(by[u].Due[m], ticket{imagegen.GenerationID(*id), u, m, *begun})
 	}, []any{&user, &model, &id, &begun},
-		`select x.usr, x.model, w.id, w.begun from unnest($1::bytea[], $2::bytea[]) x(usr, model) left join lateral
+		`select x.usr, x.model, w.id, w.begun from unnest($1::text[], $2::text[]) x(usr, model) left join lateral
  (select id, begun from imagegend.waiting w where w.usr = x.usr and w.model = x.model and due is null order by begun desc, id limit $3) w on true
  order by x.usr, x.model, w.begun desc, w.id`, users, models, max(d.Most, 1)+1)
 	return vain
@@ -176,7 +177,7 @@ func (s *session) leave(all []standing) {
 	}
 	users, models := columnsOfLines(all)
 	s.changes++
-	s.exec(`delete from imagegend.turns t using unnest($1::bytea[], $2::bytea[]) x(usr, model) where t.usr = x.usr and t.model = x.model`, users, models)
+	s.exec(`delete from imagegend.turns t using unnest($1::text[], $2::text[]) x(usr, model) where t.usr = x.usr and t.model = x.model`, users, models)
 }
 
 // giveTurns gives users their new turns, in all lines in which they stand. Lines of models without places were not
@@ -185,11 +186,11 @@ func (s *session) giveTurns(served map[imagegen.UserID]int64) {
 	if len(served) == 0 {
 		return
 	}
-	var users [][]byte
+	var users []string
 	var turns []int64
 	for u, turn := range served {
-		users, turns = append(users, []byte(u)), append(turns, turn)
+		users, turns = append(users, string(u)), append(turns, turn)
 	}
 	s.changes++
-	s.exec(`update imagegend.turns t set turn = x.turn from unnest($1::bytea[], $2::bigint[]) x(usr, turn) where t.usr = x.usr`, users, turns)
+	s.exec(`update imagegend.turns t set turn = x.turn from unnest($1::text[], $2::bigint[]) x(usr, turn) where t.usr = x.usr`, users, turns)
 }

@@ -57,7 +57,7 @@ func TestConfirmationStandsBesideAWrite(t *testing.T) {
 	p.ahead.Store(int64(3 * time.Hour))
 	// b has decided, by the clock in doubt, and waits for the place of its entry in the journal.
 	_, err := p.other.Exec(t.Context(),
-		`begin; insert into imagegend.journal (usr, seq, at, epoch, form) select usr, seq + 1, 0, 0, '' from imagegend.accounts where usr = 'alice'`, pgx.QueryExecModeSimpleProtocol)
+		`begin; insert into imagegend.entries (usr, seq, epoch, kind, credits, used, balance, images, cancelled, hash) select usr, seq + 1, 0, 'grant', 0, 0, 0, 0, false, '' from imagegend.accounts where usr = 'alice'`, pgx.QueryExecModeSimpleProtocol)
 	p.is.NoErr(err)
 	done := make(chan error, 1)
 	go func() {

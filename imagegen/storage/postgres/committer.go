@@ -27,6 +27,7 @@ const (
 // disturbs no other call of its batch. It may run several times, in different transactions, and must set what it
 // captures anew each time. err is set before done is closed, and read after.
 type call struct {
+	acts bool // it is an act: its batch, of acts alone, holds the lock of all acts
 	need need
 	run  func(*session) error
 	err  error
@@ -37,8 +38,8 @@ type call struct {
 // when quit is closed.
 type committer struct {
 	db    *DB
-	seed  maphash.Seed // decides which lane a name belongs to
-	lanes [lanes]chan *call
+	seed  maphash.Seed          // decides which lane a name belongs to
+	lanes [lanes + 1]chan *call // the last is that of acts
 	quit  chan struct{}
 	ends  sync.WaitGroup // of the goroutines
 }
@@ -60,12 +61,28 @@ func (c *committer) stop() {
 	c.ends.Wait()
 }
 
+// act runs f, which adds to the trail, in the transaction of a batch of acts, see batched. So those of a process wait
+// for each other's commits no more often than other writes do. n names the accounts that it changes: locked one by
+// one, in whatever order acts come, they would be a deadlock with those of other batches.
+func (db *DB) act(ctx context.Context, n need, f func(*session) error) error {
+	if db.committer == nil { // an end of a move
+		return db.update(ctx, f)
+	}
+	return db.await(ctx, db.committer.lanes[lanes], &call{acts: true, need: n, run: f})
+}
+
 // batched runs f in the transaction of a batch and returns its refusal, or the error of the batch. ctx counts until the
 // call is taken up; after that write waits for the outcome, so that the caller need not guess it.
 //
 // about names what the call is about: a user, a charge or a generation. Calls about the same take the same lane. In
 // two lanes one would wait for the rows of the other, and hold up all calls of its batch meanwhile.
 func (db *DB) batched(ctx context.Context, about string, n need, f func(*session) error) error {
+	com := db.committer
+	return db.await(ctx, com.lanes[maphash.String(com.seed, about)%lanes], &call{need: n, run: f})
+}
+
+// await hands a call to a lane and waits for its outcome.
+func (db *DB) await(ctx context.Context, lane chan<- *call, c *call) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
@@ -73,12 +90,11 @@ func (db *DB) batched(ctx context.Context, about string, n need, f func(*session
 		return err
 	}
 	defer db.calls.Done()
-	c := &call{need: n, run: f, done: make(chan struct{})}
-	com := db.committer
+	c.done = make(chan struct{})
 	within, cancel := db.patiently(ctx)
 	defer cancel()
 	select {
-	case com.lanes[maphash.String(com.seed, about)%lanes] <- c:
+	case lane <- c:
 	case <-within.Done():
 		return unread(ctx, errQueue)
 	}
@@ -206,6 +222,9 @@ func (db *DB) try(batch []*call) (*session, error) {
 	var b pgx.Batch
 	b.Queue(begin)
 	b.Queue(settings)
+	if batch[0].acts {
+		lockActs(s, &b)
+	}
 	s.prefetch(&b, all)
 	if err := s.send(&b); err != nil {
 		return nil, s.abandon(err)
@@ -225,7 +244,7 @@ func (db *DB) try(batch []*call) (*session, error) {
 
 // unlocked returns the users whose accounts ought to be locked and are not: there is no account yet, or a charge was
 // committed after the accounts were locked and before it was read.
-func (s *session) unlocked(users []imagegen.UserID) [][]byte {
+func (s *session) unlocked(users []imagegen.UserID) []string {
 	var missing []imagegen.UserID
 	for _, u := range users {
 		if s.accounts[u] == nil {
@@ -243,11 +262,11 @@ func (s *session) unlocked(users []imagegen.UserID) [][]byte {
 // openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction
 // of its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns
 // errUnlocked once that is done.
-func (s *session) openAccounts(users [][]byte) error {
+func (s *session) openAccounts(users []string) error {
 	ctx, cancel := s.trip()
 	defer cancel()
 	_, err := s.conn.Exec(ctx,
-		`insert into imagegend.accounts select u, 0, null, '' from unnest($1::bytea[]) x(u) order by u on conflict do nothing`, users)
+		`insert into imagegend.accounts (usr) select u from unnest($1::text[]) x(u) order by u on conflict do nothing`, users)
 	switch {
 	case err == nil:
 		return errUnlocked

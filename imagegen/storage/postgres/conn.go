@@ -17,6 +17,7 @@ import (
 // Codes of errors of PostgreSQL, see its appendix A.
 const (
 	codeWarning          = "01000"
+	codeNoText           = "22021" // which the database cannot have, so nothing is called so
 	codeDivisionByZero   = "22012" // of a statement that checks how many rows another has met
 	codeUniqueViolation  = "23505"
 	codeReadOnly         = "25006"

@@ -30,7 +30,7 @@ type Config struct {
 	// Pool is a pool of the host program's, in the place of URL and Connections. The DB takes connections out of it,
 	// gives them back as they were, and never closes it; close the DB first. Statements are sent as the pool says
 	// (default_query_exec_mode). If the database has a synchronous standby, Watch has to know the pool's configuration.
-	// The DB uses up to seven connections at once for what requests write, and one for each read and each claim. It
+	// The DB uses up to eight connections at once for what requests write, and one for each read and each claim. It
 	// waits at most ten seconds for one, and then for each answer.
 	Pool *pgxpool.Pool
 	// Schema is the name of the schema in which everything lies, whatever it is, without quotes; "": DefaultSchema.
@@ -338,13 +338,13 @@ func (db *DB) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.User
 	return db.tables.UserPage(ctx, q)
 }
 
-// TouchKeys implements [imagegen.AccountStore]. It is one statement, which waits for nobody: a key that is being changed
-// is passed over.
+// TouchKeys implements [imagegen.AccountStore]. It is one statement, which waits for nobody: a key that is being
+// changed is passed over.
 func (db *DB) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
-	var ids []imagegen.KeyID
+	var ids []string
 	var times []time.Time
 	for id, at := range used {
-		ids, times = append(ids, id), append(times, at)
+		ids, times = append(ids, string(id)), append(times, at)
 	}
 	return db.work(ctx, func(s *session) error {
 		s.exec(`with used as (select hash, x.at from unnest($1::text[], $2::timestamptz[]) x(id, at)

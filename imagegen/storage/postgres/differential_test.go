@@ -41,7 +41,7 @@ func differ(t *testing.T, s *postgrestest.Server) {
 	is := is.New(t)
 	var passed atomic.Int64
 	begin := time.Now().UTC().Truncate(time.Millisecond)
-	now := func() time.Time { return begin.Add(time.Duration(passed.Load())) }
+	now := func() time.Time { return begin.Add(time.Duration(passed.Load())).Truncate(time.Microsecond) }
 	bolt, err := storage.Open(t.TempDir(), &storage.Options{Now: now})
 	is.NoErr(err)
 	t.Cleanup(func() { is.NoErr(bolt.Close()) })

@@ -1,16 +1,18 @@
-// Package postgres keeps a storage in PostgreSQL, which any number of processes can share: generations, the
-// queue, users and keys, credits with their journal, sign-ins and the audit trail. It keeps neither images nor
-// uploads; package s3 can.
+// Package postgres keeps a storage in PostgreSQL, which any number of processes can share: generations, the queue,
+// users and keys, credits with their journal, sign-ins and the audit trail. It keeps neither images nor uploads;
+// package s3 can.
 //
 // A session is one transaction. It holds the rows that were read, as they are by now, so that the rules which all
-// storages of this module share read what they have written. At the end it turns what has changed into one
-// statement for each kind of row. How a session is run depends on what it is for:
+// storages of this module share read what they have written. At the end it turns what has changed into one statement
+// for each kind of row. Which columns a kind of row has is said once, as a kind, which docs/schema.md explains to
+// people. How a session is run depends on what it is for:
 //
 //   - The committer serves what requests write. It puts up to 256 calls into one transaction of two round trips.
 //     The first locks the accounts and reads what the calls have said they need. Then the calls decide in this
 //     process. The second writes and commits.
-//   - DB.update serves acts of operators, sign-ins, and changes of the ledger that concern many users. These
-//     transactions run one at a time, over all processes.
+//   - DB.act serves acts of operators and sign-ins, in batches of their own: of these one runs at a time, over all
+//     processes, since each adds to the trail. DB.update is the same for changes of the ledger that concern many users,
+//     one by one.
 //   - DB.work serves claims, recoveries and leases. Rows that another transaction holds are passed over.
 //   - DB.view and Snapshot only read, as of one moment, and lock nothing.
 //

@@ -13,6 +13,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
@@ -43,21 +44,28 @@ func (e *TransferEndpoint) Audit(ctx context.Context) (imagegen.AuditReport, err
 	return e.db.Audit(ctx)
 }
 
-const (
-	readMove  = `select form from imagegend.moves`
-	writeMove = `update imagegend.moves set form = $1`
-)
-
 // Mark implements [transfer.Database].
 func (e *TransferEndpoint) Mark(ctx context.Context) (transfer.Mark, error) { return e.db.moved(ctx) }
 
 // moved reads the mark of a database; one that never took part in a move has the zero mark.
 func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
-	var form []byte
-	if err := db.sql.QueryRow(ctx, readMove).Scan(&form); err != nil {
-		return transfer.Mark{}, fmt.Errorf("postgres: %w", err)
+	m, err := readMove(ctx, db.sql, "")
+	if err != nil {
+		return m, fmt.Errorf("postgres: %w", err)
 	}
-	return transfer.DecodeMark(form)
+	return m, nil
+}
+
+func readMove(ctx context.Context, in querier, lock string) (transfer.Mark, error) {
+	var m moving
+	err := in.QueryRow(ctx, inMoves.from()+lock).Scan(inMoves.cells(&m)...)
+	return m.Mark, err
+}
+
+// writeMove replaces the mark.
+func writeMove(ctx context.Context, in sender, m transfer.Mark) error {
+	_, err := in.Exec(ctx, inMoves.puts, inMoves.lists([]*moving{{true, m}})...)
+	return err
 }
 
 // refuseMoved returns a transfer.ErrMoved unless the database is to be used.
@@ -72,15 +80,15 @@ func (db *DB) refuseMoved(ctx context.Context) error {
 // stands locks the mark of the database, and returns a transfer.ErrRaced unless it is m. The lock lasts until the
 // transaction of in ends, so two processes with the same move go on one after the other, and the second is refused.
 func stands(ctx context.Context, in querier, m transfer.Mark) error {
-	var form []byte
-	if err := in.QueryRow(ctx, readMove+` for update`).Scan(&form); err != nil {
+	there, err := readMove(ctx, in, ` for update`)
+	if err != nil {
 		return err
 	}
-	return m.CheckCurrent(form)
+	return m.CheckCurrent(there.Encode())
 }
 
 // fenced are tables such that every write that matters adds, changes or removes a row of one of them.
-var fenced = []string{"accounts", "journal", "generations", "users", "api_keys", "passwords", "sign_ins", "invitations",
+var fenced = []string{"accounts", "entries", "generations", "users", "api_keys", "passwords", "sign_ins", "invitations",
 	"passkeys", "identities", "operator_keys", "settings", "trail", "clock"}
 
 // SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
@@ -106,8 +114,7 @@ func (e *TransferEndpoint) SetMark(ctx context.Context, former, m transfer.Mark)
 				return err
 			}
 		}
-		_, err := in.Exec(ctx, writeMove, m.Encode())
-		return err
+		return writeMove(ctx, in, m)
 	})
 	if err != nil {
 		return fmt.Errorf("postgres: %w", err)
@@ -131,8 +138,7 @@ func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former
 				return err
 			}
 		}
-		s.exec(writeMove, m.Encode())
-		return nil
+		return writeMove(s.ctx, s.conn, m)
 	})
 }
 
@@ -140,11 +146,14 @@ func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former
 func (s *session) takeRow(r transfer.Row) error {
 	switch r.Bucket {
 	case transfer.Generations:
-		row, err := decodeRow(imagegen.GenerationID(r.Key), r.Value)
+		row, err := tables.DecodeRow(r.Value)
+		if err == nil && string(row.ID) != string(r.Key) {
+			err = errOfAnother
+		}
 		if err != nil {
 			return imagegen.Violation{Rule: "record", Subject: string(r.Key), Detail: err.Error()}
 		}
-		s.rows[row.ID] = &generation{Row: row, changed: true, lease: s.at.Now.UnixNano()}
+		s.rows[row.ID] = &generation{Row: row, changed: true, lease: s.at.Now}
 		s.changes++
 		return nil
 	case transfer.Journal:
@@ -186,8 +195,8 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 	}
 }
 
-// nextBucket returns the first bucket behind another, in the order of their names, whether it has rows or not; "": there
-// is none.
+// nextBucket returns the first bucket behind another, in the order of their names, whether it has rows or not; "":
+// there is none.
 func (s *session) nextBucket(after string) string {
 	all := append(keptBuckets(), transfer.Generations, transfer.Clock, transfer.Journal)
 	slices.Sort(all)
@@ -204,8 +213,7 @@ func (s *session) nextBucket(after string) string {
 func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	switch bucket {
 	case transfer.Generations:
-		return s.transferred(bucket, `select id, form from imagegend.generations where id > $1 order by id limit $2`,
-			bytesOf(after), n)
+		return s.transferred(fromGenerations+` where id > $1 order by id limit $2`, string(after), n)
 	case transfer.Journal:
 		return s.entriesBehind(after, n)
 	case transfer.Clock:
@@ -221,28 +229,31 @@ func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 	return rows
 }
 
-// transferred returns the rows of a query for keys and values.
-func (s *session) transferred(bucket, sql string, args ...any) (all []transfer.Row) {
-	r := transfer.Row{Place: transfer.Place{Bucket: bucket}}
-	s.scan(func() { all = append(all, r) }, []any{&r.Key, &r.Value}, sql, args...)
+// transferred returns the generations of a query.
+func (s *session) transferred(sql string, args ...any) (all []transfer.Row) {
+	s.query(func(rows pgx.Rows) error {
+		return scanGenerations(rows, func(g *genRow) {
+			r := g.lift()
+			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Generations, Key: []byte(r.ID)},
+				Value: tables.EncodeRow(&r)})
+		})
+	}, sql, args...)
 	return all
 }
 
-// entriesBehind returns entries of the journal. Its table has users and numbers in columns; the key that the default
-// storage would give an entry is made of both, and sorts as they do.
+// entriesBehind returns entries of the journal, under the keys that the default storage would give them.
 func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 	last, known := ledgerkv.JournalPlace(after)
 	if !known {
 		last = ledger.Place{}
 	}
-	var user, form []byte
-	var seq uint64
-	s.scan(func() {
-		key := ledgerkv.JournalKey(ledger.Place{User: imagegen.UserID(user), Seq: seq})
-		all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: form})
-	}, []any{&user, &seq, &form},
-		`select usr, seq, form from imagegend.journal where (usr, seq) > ($1, $2) order by usr, seq limit $3`,
-		[]byte(last.User), int64(last.Seq), n)
+	s.query(func(rows pgx.Rows) error {
+		return scanEntries(rows, func(e ledger.Entry) {
+			key := ledgerkv.JournalKey(ledger.Place{User: e.User, Seq: e.Seq})
+			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key},
+				Value: e.Stored()})
+		})
+	}, inEntries.from()+` where (usr, seq) > ($1, $2) order by usr, seq limit $3`, last.User, last.Seq, n)
 	return all
 }
 
@@ -255,12 +266,4 @@ func (s *session) clockBehind(after []byte) []transfer.Row {
 	}
 	return []transfer.Row{{Place: transfer.Place{Bucket: transfer.Clock, Key: ledgerkv.ClockKey()},
 		Value: mark.Encode()}}
-}
-
-// bytesOf returns b, or an empty slice for nil, which would be NULL in a query and compare with nothing.
-func bytesOf(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }

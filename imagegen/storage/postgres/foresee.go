@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -70,7 +71,7 @@ func (f *foreseen) addEntry(e ledger.Entry) {
 // found stays as it is set here: empty and not known.
 func (f *foreseen) queueReads(s *session, b *pgx.Batch) {
 	users, charges := unique(f.users), unique(f.charges)
-	b.Queue(`insert into imagegend.accounts select usr, 0, null, '' from unnest($1::bytea[]) u(usr) on conflict do nothing`, users)
+	b.Queue(`insert into imagegend.accounts (usr) select * from unnest($1::text[]) u(usr) on conflict do nothing`, users)
 	b.Queue(readAccounts+s.locked(), users).Query(s.scanAccounts)
 	for _, id := range f.charges {
 		s.charges[id] = new(charge)
@@ -82,33 +83,33 @@ func (f *foreseen) queueReads(s *session, b *pgx.Batch) {
 }
 
 func (f *foreseen) askLots(s *session, b *pgx.Batch) {
-	var users [][]byte
+	var users []string
 	var numbers []int64
 	for l := range f.lots {
-		users, numbers = append(users, []byte(l.user)), append(numbers, int64(l.number))
+		users, numbers = append(users, string(l.user)), append(numbers, int64(l.number))
 	}
-	b.Queue(`select l.usr, l.form from unnest($1::bytea[], $2::bigint[]) x(usr, lot) join imagegend.lots l on l.usr = x.usr and l.lot = x.lot`,
+	b.Queue(`select `+inLots.of("l")+` from unnest($1::text[], $2::bigint[]) x(usr, lot) join imagegend.lots l on l.usr = x.usr and l.lot = x.lot`,
 		users, numbers).Query(s.scanLots(nil))
 }
 
 func (f *foreseen) askUsage(s *session, b *pgx.Batch) {
-	var users, keys, models [][]byte
-	var days []int64
+	var users, keys, models []string
+	var days []time.Time
 	for k := range f.usage {
-		users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)),
-			append(models, []byte(k.Model)), append(days, k.Day.Unix())
+		users, keys, models, days = append(users, string(k.User)), append(keys, string(k.Key)),
+			append(models, string(k.Model)), append(days, k.Day)
 		s.usage[k] = &usage{Usage: ledger.Usage{UsageKey: k}}
 	}
-	b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) x(usr, key, day, model)
+	b.Queue(`select `+inUsage.of("u")+` from unnest($1::text[], $2::text[], $3::date[], $4::text[]) x(usr, key, day, model)
  join imagegend.usage u on u.usr = x.usr and u.key = x.key and u.day = x.day and u.model = x.model`,
 		users, keys, days, models).Query(s.scanUsage(func(ledger.UsageKey) {}))
 }
 
 func (f *foreseen) askTotals(s *session, b *pgx.Batch) {
-	var users, keys [][]byte
+	var users, keys []string
 	for k := range f.totals {
-		users, keys = append(users, []byte(k.user)), append(keys, []byte(k.key))
+		users, keys = append(users, string(k.user)), append(keys, string(k.key))
 		s.totals[k] = &total{KeyTotal: ledger.KeyTotal{User: k.user, Key: k.key}}
 	}
-	b.Queue(`select t.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) join imagegend.totals t on t.usr = x.usr and t.key = x.key`, users, keys).Query(s.scanTotals)
+	b.Queue(totalsOfKeys, users, keys).Query(s.scanTotals)
 }

@@ -2,13 +2,11 @@ package postgres
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
@@ -19,72 +17,40 @@ import (
 type generation struct {
 	tables.Row
 	was     tables.Row // in the database
-	damaged error      // it is there and cannot be read; nothing may write it
 	changed bool
-	lease   int64 // the end of the lease that it gets, in nanoseconds since 1970; 0: its lease stays as it is
+	lease   time.Time // the end of the lease that it gets; zero: its lease stays as it is
 }
 
-const readRows = `select id, form from imagegend.generations where id = any($1) order by id`
+var readRows = fromGenerations + ` where id = any($1) order by id`
 
 // load returns a row, which it locks in a session that writes. That there is none is remembered as well, but nothing
-// keeps another transaction from making one; the insert would fail then. imagegen.ErrNotFound. A kv.Damage: it cannot
-// be read.
+// keeps another transaction from making one; the insert would fail then. imagegen.ErrNotFound.
 func (s *session) load(id imagegen.GenerationID) (tables.Row, error) {
-	g := s.rows[id]
-	if g == nil {
+	if s.rows[id] == nil {
+		s.rows[id] = new(generation)
 		s.query(s.scanRows, readRows+s.locked(), list(id))
-		if g = s.rows[id]; g == nil {
-			g = new(generation)
-			s.rows[id] = g
-		}
 	}
-	switch {
-	case g.damaged != nil:
-		return tables.Row{}, g.damaged
-	case g.State == imagegen.StateGone:
-		return tables.Row{}, imagegen.ErrNotFound
-	}
-	return g.Row, nil
+	return found(s.rows[id].Row, s.rows[id].State != imagegen.StateGone)
 }
 
-// scanRows takes rows into the session. One that cannot be read does not end the transaction, which serves others too:
-// load returns its error.
+// scanRows takes rows into the session, as they are in the database.
 func (s *session) scanRows(rows pgx.Rows) error {
-	var id, form []byte
-	return each(rows, func() error { s.noteRow(imagegen.GenerationID(id), form); return nil }, &id, &form)
-}
-
-// noteRow takes a row into the session, as it is in the database.
-func (s *session) noteRow(id imagegen.GenerationID, form []byte) {
-	r, err := decodeRow(id, form)
-	s.rows[id] = &generation{Row: r, was: r, damaged: err}
-}
-
-// decodeRow reads a row and checks that it lies under its own identifier. The error is a kv.Damage.
-func decodeRow(id imagegen.GenerationID, form []byte) (tables.Row, error) {
-	r, err := tables.DecodeRow(form)
-	if err == nil && r.ID != id {
-		err = errors.New("the row belongs to another generation")
-	}
-	if err != nil {
-		return tables.Row{}, kv.Damage{Err: fmt.Errorf("postgres: generation %q cannot be read; run an audit: %w", id,
-			err)}
-	}
-	return r, nil
+	return scanGenerations(rows, func(g *genRow) {
+		r := g.lift()
+		s.rows[r.ID] = &generation{Row: r, was: r}
+	})
 }
 
 // scanHolders notes who holds some idempotency keys, with their rows. These are read without a lock, and only to answer
 // with them. A row that a call of this batch is about was locked and read before, and is not read again here.
 func (s *session) scanHolders(rows pgx.Rows) error {
-	var user, key, id, form []byte
-	return each(rows, func() error {
-		h := holder{imagegen.UserID(user), [32]byte(key)}
-		s.holders[h] = imagegen.GenerationID(id)
-		if s.rows[s.holders[h]] == nil {
-			s.noteRow(s.holders[h], form)
+	return scanGenerations(rows, func(g *genRow) {
+		r := g.lift()
+		s.holders[holder{r.User, g.hash}] = r.ID
+		if s.rows[r.ID] == nil {
+			s.rows[r.ID] = &generation{Row: r, was: r}
 		}
-		return nil
-	}, &user, &key, &id, &form)
+	})
 }
 
 // holder returns the last row that was created with a user's idempotency key, whether or not it still reserves it; the
@@ -108,14 +74,11 @@ func (s *session) lastHolder(h holder) (last imagegen.GenerationID) {
 	former := list[string]()
 	for id, g := range s.rows {
 		if h.isOf(g.was) && !h.isOf(g.Row) {
-			former = append(former, []byte(id))
+			former = append(former, string(id))
 		}
 	}
 	s.query(s.scanHolders, lastHolders, list(h.user), [][]byte{h.key[:]}, former)
 	last = s.holders[h]
-	if last != "" && s.rows[last].damaged != nil {
-		return last // load returns the error
-	}
 	for id, g := range s.rows {
 		if h.isOf(g.Row) && (last == "" || g.Nth > s.rows[last].Nth) {
 			last = id
@@ -252,7 +215,7 @@ func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row,
 		if lease == 0 {
 			lease = grace
 		}
-		g.lease = s.at.Now.Add(lease).UnixNano()
+		g.lease = s.at.Now.Add(lease)
 	}
 	to.Record = rules.Clone(to.Record)
 	g.Row, g.changed = to, true

@@ -230,12 +230,13 @@ func TestRowsBreakOff(t *testing.T) {
 	}
 }
 
-// breakOff puts a view into the place of each table, of which no form can be read to its end.
-const breakOff = `create function imagegend.broken(form bytea) returns bytea language plpgsql as 'begin raise exception ''the rows break off''; end';
+// breakOff puts a view into the place of each table, of which no row can be read to its end.
+const breakOff = `create function imagegend.broken(v anyelement) returns anyelement language plpgsql as 'begin raise exception ''the rows break off''; end';
 do $$ declare t text; columns text; begin
- foreach t in array array['generations', 'accounts', 'journal', 'usage', 'totals', 'lots'] loop
-  select string_agg(case column_name when 'form' then 'imagegend.broken(form) as form' else quote_ident(column_name) end, ', ' order by ordinal_position)
-   into columns from information_schema.columns where table_schema = 'imagegend' and table_name = t;
+ foreach t in array array['generations options', 'accounts hash', 'entries hash', 'usage charged', 'key_totals credits', 'lots moved'] loop
+  select string_agg(case column_name when split_part(t, ' ', 2) then format('imagegend.broken(%1$I) as %1$I', column_name) else quote_ident(column_name) end, ', ' order by ordinal_position)
+   into columns from information_schema.columns where table_schema = 'imagegend' and table_name = split_part(t, ' ', 1);
+  t := split_part(t, ' ', 1);
   execute format('alter table imagegend.%I rename to %I', t, t || '_whole');
   execute format('create view imagegend.%I as select %s from imagegend.%I', t, columns, t || '_whole');
  end loop; end $$`

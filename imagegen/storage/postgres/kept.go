@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -28,10 +27,9 @@ func (k keptDB) View(ctx context.Context, f func(kv.Tx) error) error {
 	return k.db.view(ctx, func(s *session) error { return f(&s.kept) })
 }
 
-// Update implements kv.DB. Its transactions run one after the other, on whichever node: rows are read without locks,
-// since the lock of all acts takes their place.
+// Update implements kv.DB. Rows are read without locks, since the lock of all acts takes their place.
 func (k keptDB) Update(ctx context.Context, f func(kv.Tx) error) error {
-	return k.db.update(ctx, func(s *session) error { return f(&s.kept) })
+	return k.db.act(ctx, need{}, func(s *session) error { return f(&s.kept) })
 }
 
 // kept is a kv.Tx whose buckets are the shelves. What it writes is sent with the other writes of the session, or before
@@ -174,8 +172,8 @@ type order[V any] struct {
 	entry   func(*V) []byte // the key that a value has there
 }
 
-// keep returns the shelf of a table, whose keys consist of texts or, with hashed, are one array of bytes. The columns of
-// an index are those that its places consist of.
+// keep returns the shelf of a table, whose keys consist of texts or, with hashed, are one array of bytes. The columns
+// of an index are those that its places consist of.
 func keep[V any](t *table.Table[V], k kind[V], parts func([]byte) []any, indexes map[*table.Index[V]]string) shelf {
 	s := &shelfOf[V]{kind: k, bucket: t.Name(), key: t.Key, parts: parts, encode: t.Encode,
 		decode: func(_, stored []byte) (V, error) { return t.Decode(stored) }}
@@ -194,11 +192,11 @@ func texts(key []byte) (parts []any) {
 	return parts
 }
 
-// storable reports whether the database can have texts: no other is there.
-func storable(parts []any) bool {
+// allStorable reports whether the database can have all texts among some values.
+func allStorable(parts []any) bool {
 	return !slices.ContainsFunc(parts, func(p any) bool {
 		text, _ := p.(string)
-		return strings.Contains(text, "\x00") || !utf8.ValidString(text)
+		return !storable(text)
 	})
 }
 
@@ -223,7 +221,7 @@ func (s *shelfOf[V]) ask(k *kept, b *pgx.Batch, keys ...[]byte) {
 }
 
 func (s *shelfOf[V]) read(k *kept, key []byte) {
-	if parts := s.parts(key); len(parts) == s.keys && storable(parts) {
+	if parts := s.parts(key); len(parts) == s.keys && allStorable(parts) {
 		k.query(s.take(k, func(*V, []byte) {}), s.from()+s.keyed(), parts...)
 	}
 }
@@ -256,9 +254,7 @@ func (s *shelfOf[V]) write(k *kept, b *pgx.Batch, all []place) {
 		}
 		in = append(in, &v)
 	}
-	if len(in) > 0 {
-		s.put(b, in)
-	}
+	s.put(b, in)
 }
 
 // atOnce is the most rows that a walk reads at once. It begins with few, since most walks look for one or two.
@@ -279,7 +275,7 @@ func (s *shelfOf[V]) walk(k *kept, b kv.Bucket, from []byte, down bool, f func(k
 			parts = texts(from)
 		}
 	}
-	if len(parts) > len(o.columns) || !storable(parts) {
+	if len(parts) > len(o.columns) || !allStorable(parts) {
 		return // nothing is there, nor begins so
 	}
 	type found struct {

@@ -1,7 +1,10 @@
 package postgres
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +19,8 @@ type kind[V any] struct {
 	columns []string // their names
 	types   []string
 	cells   func(*V) []any // the value of each column: what it is written from, and what it is scanned into
+
+	inserts, puts, updates string // statements, see write
 }
 
 // newKind takes the columns as SQL declares them, without what constrains them: "id text, created_at timestamptz".
@@ -25,6 +30,7 @@ func newKind[V any](table string, keys int, columns string, cells func(*V) []any
 		name, kind, _ := strings.Cut(strings.TrimSpace(c), " ")
 		k.columns, k.types = append(k.columns, name), append(k.types, kind)
 	}
+	k.write()
 	return k
 }
 
@@ -48,51 +54,142 @@ func (k kind[V]) scan(rows pgx.Rows, f func(*V)) error {
 	return rows.Err()
 }
 
-// unnested is a source of rows with these columns: a list for each.
-func (k kind[V]) unnested(all []*V) (source string, lists []any) {
-	lists = make([]any, len(k.columns))
-	for _, v := range all {
-		for i, cell := range k.cells(v) {
-			list, _ := lists[i].([]any)
-			lists[i] = append(list, cell)
+// write makes the statements that write rows. They take a list for each column, see lists.
+func (k *kind[V]) write() {
+	var places, values, set, by []string
+	for i, t := range k.types {
+		c := k.columns[i]
+		sent, value := t, c
+		if sentAsText(t) {
+			sent, value = "text", c+"::"+t
+		}
+		places, values = append(places, fmt.Sprintf("$%d::%s[]", i+1, sent)), append(values, value)
+		if i < k.keys {
+			by = append(by, "t."+c+" = x."+c)
+		} else {
+			set = append(set, c+" = x."+c)
 		}
 	}
-	var places []string
-	for i, t := range k.types {
-		places = append(places, fmt.Sprintf("$%d::%s[]", i+1, t))
+	columns := " (" + strings.Join(k.columns, ", ") + ")"
+	source := "(select " + strings.Join(values, ", ") + " from unnest(" + strings.Join(places, ", ") + ") x" + columns +
+		") x" + columns
+	changes := strings.Join(set, ", ")
+	k.inserts = "insert into " + k.table + columns + " select * from " + source
+	k.puts = k.inserts + " on conflict (" + strings.Join(k.columns[:k.keys], ", ") + ") do update set " +
+		strings.ReplaceAll(changes, " = x.", " = excluded.")
+	k.updates = "update " + k.table + " t set " + changes + " from " + source + " where " + strings.Join(by, " and ")
+}
+
+// sentAsText reports whether values of a type are sent as texts: of arrays, since a list of arrays would be one of
+// their elements, and where the type of a list does not follow from its elements.
+func sentAsText(kind string) bool {
+	return strings.HasSuffix(kind, "[]") || kind == "jsonb" || kind == "interval"
+}
+
+// lists are the values of rows, a list for each column. Their types are such that a pool knows how to send them which
+// does not ask the database for the types of parameters.
+func (k kind[V]) lists(all []*V) []any {
+	rows := make([][]any, len(all))
+	for i, v := range all {
+		rows[i] = k.cells(v)
 	}
-	return "unnest(" + strings.Join(places, ", ") + ") x(" + strings.Join(k.columns, ", ") + ")", lists
+	lists := make([]any, len(k.columns))
+	for i, t := range k.types {
+		switch {
+		case t == "text" || sentAsText(t):
+			lists[i] = column(rows, i, textOf)
+		case t == "bigint" || t == "integer":
+			lists[i] = column(rows, i, numberOf)
+		case t == "boolean":
+			lists[i] = column(rows, i, func(cell any) bool { return *cell.(*bool) })
+		case t == "bytea":
+			lists[i] = column(rows, i, bytesOf)
+		case t == "date":
+			lists[i] = column(rows, i, func(cell any) time.Time { return *cell.(*time.Time) })
+		default:
+			lists[i] = column(rows, i, func(cell any) *time.Time { return timeOrNull(*cell.(moment).of) })
+		}
+	}
+	return lists
+}
+
+func column[T any](rows [][]any, i int, of func(any) T) []T {
+	list := make([]T, len(rows))
+	for n, row := range rows {
+		list[n] = of(row[i])
+	}
+	return list
+}
+
+func textOf(cell any) pgtype.Text {
+	switch cell := cell.(type) {
+	case pgtype.TextValuer:
+		v, _ := cell.TextValue()
+		return v
+	case *string:
+		return pgtype.Text{String: *cell, Valid: true}
+	case json.Marshaler, *[]string:
+		form, _ := json.Marshal(cell)
+		return pgtype.Text{String: string(form), Valid: true}
+	}
+	return pgtype.Text{String: reflect.ValueOf(cell).Elem().String(), Valid: true}
+}
+
+func numberOf(cell any) pgtype.Int8 {
+	v := reflect.ValueOf(cell).Elem()
+	switch {
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		return pgtype.Int8{}
+	case v.Kind() == reflect.Pointer:
+		v = v.Elem()
+	}
+	if v.CanUint() {
+		return pgtype.Int8{Int64: int64(v.Uint()), Valid: true}
+	}
+	return pgtype.Int8{Int64: v.Int(), Valid: true}
+}
+
+func bytesOf(cell any) []byte {
+	switch cell := cell.(type) {
+	case *[]byte:
+		return *cell
+	case pgtype.BytesValuer:
+		v, _ := cell.BytesValue()
+		return v
+	}
+	return nil
 }
 
 // insert queues the insertion of rows that are not there.
-func (k kind[V]) insert(b *pgx.Batch, all []*V) *pgx.QueuedQuery {
-	source, lists := k.unnested(all)
-	return b.Queue("insert into "+k.table+" ("+strings.Join(k.columns, ", ")+") select * from "+source, lists...)
-}
+func (k kind[V]) insert(b *pgx.Batch, all []*V) { k.queue(b, all, k.inserts) }
 
 // put queues rows that are inserted, or take the place of those with their keys.
-func (k kind[V]) put(b *pgx.Batch, all []*V) {
-	var set []string
-	for _, c := range k.columns[k.keys:] {
-		set = append(set, c+" = excluded."+c)
+func (k kind[V]) put(b *pgx.Batch, all []*V) { k.queue(b, all, k.puts) }
+
+// update queues rows that take the place of those with their keys, which are there.
+func (k kind[V]) update(b *pgx.Batch, all []*V) { k.queue(b, all, k.updates) }
+
+// queue queues a statement for rows; without any, nothing.
+func (k kind[V]) queue(b *pgx.Batch, all []*V, sql string) {
+	if len(all) > 0 {
+		b.Queue(sql, k.lists(all)...)
 	}
-	q := k.insert(b, all)
-	q.SQL += " on conflict (" + strings.Join(k.columns[:k.keys], ", ") + ") do update set " + strings.Join(set, ", ")
 }
 
 // optional is a text that is NULL if it is empty.
-type optional[S ~string] struct{ of *S }
+type optional[S ~string] struct{ Of *S }
 
 func orNull[S ~string](of *S) optional[S] { return optional[S]{of} }
 
-// TextValue implements pgtype.TextValuer.
+// TextValue implements pgtype.TextValuer. What upstreams write may hold what no text can.
 func (o optional[S]) TextValue() (pgtype.Text, error) {
-	return pgtype.Text{String: string(*o.of), Valid: *o.of != ""}, nil
+	text := strings.ReplaceAll(strings.ToValidUTF8(string(*o.Of), ""), "\x00", "")
+	return pgtype.Text{String: text, Valid: text != ""}, nil
 }
 
 // ScanText implements pgtype.TextScanner.
 func (o optional[S]) ScanText(t pgtype.Text) error {
-	*o.of = S(t.String)
+	*o.Of = S(t.String)
 	return nil
 }
 
@@ -115,6 +212,14 @@ func (m moment) ScanTimestamptz(t pgtype.Timestamptz) error {
 	return nil
 }
 
+// timeOrNull is a time as a parameter; the zero time is NULL.
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
 // fixed is an array of bytes.
 type fixed []byte
 
@@ -127,4 +232,81 @@ func (f fixed) ScanBytes(b []byte) error {
 		return fmt.Errorf("postgres: %d bytes are to be %d", len(b), len(f))
 	}
 	return nil
+}
+
+// hash is an array of bytes that is NULL if it is zero.
+type hash []byte
+
+// BytesValue implements pgtype.BytesValuer.
+func (h hash) BytesValue() ([]byte, error) {
+	if slices.Max(h) == 0 {
+		return nil, nil
+	}
+	return h, nil
+}
+
+// ScanBytes implements pgtype.BytesScanner.
+func (h hash) ScanBytes(b []byte) error {
+	if b == nil {
+		clear(h)
+		return nil
+	}
+	return fixed(h).ScanBytes(b)
+}
+
+// span is a duration in whole microseconds.
+type span struct{ of *time.Duration }
+
+// TextValue implements pgtype.TextValuer.
+func (s span) TextValue() (pgtype.Text, error) {
+	return pgtype.Text{String: fmt.Sprint(s.of.Microseconds(), " microseconds"), Valid: true}, nil
+}
+
+// ScanInterval implements pgtype.IntervalScanner.
+func (s span) ScanInterval(v pgtype.Interval) error {
+	*s.of = time.Duration(v.Microseconds) * time.Microsecond
+	return nil
+}
+
+// array is a list as an array; an empty one is NULL.
+type array[T any] struct{ of *[]T }
+
+// TextValue implements pgtype.TextValuer.
+func (a array[T]) TextValue() (pgtype.Text, error) {
+	elements := make([]string, len(*a.of))
+	for i, e := range *a.of {
+		switch e := any(e).(type) {
+		case time.Time:
+			if elements[i] = "null"; !e.IsZero() {
+				elements[i] = e.UTC().Format(`"2006-01-02 15:04:05.999999Z"`)
+			}
+		default:
+			elements[i] = fmt.Sprint(e)
+		}
+	}
+	return pgtype.Text{String: "{" + strings.Join(elements, ",") + "}", Valid: len(elements) > 0}, nil
+}
+
+// SetDimensions implements pgtype.ArraySetter.
+func (a array[T]) SetDimensions(d []pgtype.ArrayDimension) error {
+	if *a.of = nil; len(d) > 0 {
+		*a.of = make([]T, d[0].Length)
+	}
+	return nil
+}
+
+// ScanIndex implements pgtype.ArraySetter.
+func (a array[T]) ScanIndex(i int) any {
+	if t, ok := any(&(*a.of)[i]).(*time.Time); ok {
+		return at(t)
+	}
+	return &(*a.of)[i]
+}
+
+// ScanIndexType implements pgtype.ArraySetter.
+func (a array[T]) ScanIndexType() any {
+	if t, ok := any(new(T)).(*time.Time); ok {
+		return at(t)
+	}
+	return new(T)
 }

@@ -9,9 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // firstLots is how many lots of a user are read at first: few charges take credits from more.
@@ -29,19 +27,18 @@ type line struct {
 }
 
 // The two orders. The columns of each are those of an index over live lots, so that the first of a line are found
-// without a look at the others. expires is the greatest bigint for a lot that never expires.
+// without a look at the others. A lot that never expires has NULL, which comes last.
 var (
-	inTurn       = line{order: ledger.Lot.Compare, where: `live order by priority, expires, paid, effective, lot`}
+	inTurn       = line{order: ledger.Lot.Compare, where: `live order by priority, expires_at, promo desc, effective_at, lot`}
 	asTheyExpire = line{order: ledger.Lot.CompareExpiry,
-		where: `live and expires < 9223372036854775807 order by expires, lot`}
+		where: `live and expires_at is not null order by expires_at, lot`}
 )
 
 // Lot implements ledger.Tx. That there is none is remembered.
 func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 	a := s.account(u)
 	if a.lots[number] == nil {
-		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1 and lot = $2`, []byte(u),
-			int64(number))
+		s.query(s.scanLots(nil), inLots.from()+` where usr = $1 and lot = $2`, u, number)
 	}
 	if a.lots[number] == nil {
 		a.lots[number] = new(lot)
@@ -53,46 +50,36 @@ func (s *session) Lot(u imagegen.UserID, number uint64) (ledger.Lot, bool) {
 // it may be nil.
 func (s *session) scanLots(seen func(ledger.Lot)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
-		var user, form []byte
-		return each(rows, func() error {
-			l, err := s.takeLot(imagegen.UserID(user), form)
-			if err != nil {
-				return kv.Damage{Err: err}
-			}
+		return inLots.scan(rows, func(l *ledger.Lot) {
+			s.takeLot(*l)
 			if seen != nil {
-				seen(l)
+				seen(*l)
 			}
-			return nil
-		}, &user, &form)
+		})
 	}
 }
 
 // takeLot takes one lot into the session, unless the session has it already: what it has is as new, or newer. A session
-// that writes does not take one whose account it has not locked. takeLot returns the lot as the database has it.
-func (s *session) takeLot(u imagegen.UserID, form []byte) (ledger.Lot, error) {
-	l := &lot{known: true}
-	if err := kv.Decode(form, &l.Lot, ledgerkv.LotForm); err != nil {
-		return l.Lot, err
-	}
-	a := s.accounts[u]
+// that writes does not take one whose account it has not locked.
+func (s *session) takeLot(l ledger.Lot) {
+	a := s.accounts[l.User]
 	if a == nil && s.writes {
-		return l.Lot, nil
+		return
 	}
 	if a == nil {
-		a = newAccount(u)
-		s.accounts[u] = a
+		a = newAccount(l.User)
+		s.accounts[l.User] = a
 	}
 	if former := a.lots[l.Number]; former == nil || !former.known {
-		a.lots[l.Number] = l
+		a.lots[l.Number] = &lot{Lot: l, known: true}
 	}
-	return l.Lot, nil
 }
 
 // Lots implements ledger.Tx.
 func (s *session) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		a := s.account(u)
-		s.query(s.scanLots(nil), `select usr, form from imagegend.lots where usr = $1`, []byte(u))
+		s.query(s.scanLots(nil), inLots.from()+` where usr = $1`, u)
 		for _, l := range a.sorted(func(l *lot) bool { return l.known }, byNumber) {
 			if !yield(l) {
 				return
@@ -146,7 +133,7 @@ func (s *session) along(a *accountRows, of *line, stands func(*lot) bool) iter.S
 func (s *session) readOn(a *accountRows, of *line) {
 	n, came := max(firstLots, 8*of.read), 0
 	s.query(s.scanLots(func(l ledger.Lot) { came++; of.last = l }),
-		`select usr, form from imagegend.lots where usr = $1 and `+of.where+` limit $2`, []byte(a.User), n)
+		inLots.from()+` where usr = $1 and `+of.where+` limit $2`, a.User, n)
 	of.read, of.whole = n, came < n
 }
 
@@ -172,7 +159,7 @@ const mostDue = 500
 func (s *session) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		due := identifiers[imagegen.UserID](s,
-			`select usr from imagegend.accounts where next <= $1 order by next, usr limit $2`, at.UnixNano(), mostDue)
+			`select usr from imagegend.accounts where expires_at <= $1 order by expires_at, usr limit $2`, at, mostDue)
 		if s.writes && len(due) > 0 {
 			s.query(s.scanAccounts, readAccounts+s.locked(), list(due...))
 		}

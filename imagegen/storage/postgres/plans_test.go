@@ -26,12 +26,12 @@ func TestPlansWithOldStatistics(t *testing.T) {
 	is.NoErr(s.Exec(database, `alter table imagegend.api_keys set (autovacuum_enabled = off);
 alter table imagegend.usage set (autovacuum_enabled = off);
 insert into imagegend.api_keys select int8send(n), 'former ' || n, 'former', '', '', null, null, null, null, 0, 0, 0, 0, 0 from generate_series(1, 10000) n;
-insert into imagegend.usage select int8send(n), '', 0, '', '' from generate_series(1, 10000) n;
+insert into imagegend.usage select n::text, '', '2000-01-01', '', 0, 0, 0, 0, 0, 0, 0 from generate_series(1, 10000) n;
 analyze imagegend.api_keys;
 analyze imagegend.usage`))
 	defer func() {
 		is.NoErr(s.Exec(database,
-			"delete from imagegend.api_keys where usr = 'former'; delete from imagegend.usage where day = 0"))
+			"delete from imagegend.api_keys where usr = 'former'; delete from imagegend.usage where day = '2000-01-01'"))
 	}()
 	of := func(n int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("user_", n)) }
 	for n := range users {
@@ -66,7 +66,8 @@ analyze imagegend.usage`))
 
 func keyNo(n int) imagegen.KeyID { return imagegen.KeyID(fmt.Sprintf("key_%026d", n)) }
 
-// readSoFar counts the rows of users, keys and usage that were read. What sessions have read counts once they have ended.
+// readSoFar counts the rows of users, keys and usage that were read. What sessions have read counts once they have
+// ended.
 func readSoFar(t *testing.T, s *postgrestest.Server, database string) (rows int64) {
 	t.Helper()
 	is := is.New(t)

@@ -44,7 +44,7 @@ type holder struct {
 }
 
 // unique returns each of some identifiers once, sorted, as one value for a query. It changes nothing in all.
-func unique[S ~string](all []S) [][]byte {
+func unique[S ~string](all []S) []string {
 	return list(slices.Compact(slices.Sorted(slices.Values(all)))...)
 }
 
@@ -54,16 +54,19 @@ func unique[S ~string](all []S) [][]byte {
 //
 // Where several rows are looked up, each has a lateral query with a limit or an offset, which the planner cannot turn
 // round: its statistics may be old, and a plan that reads a whole table would be right by those.
-const (
-	lockAccounts = `select usr, form from imagegend.accounts where usr = any($1::bytea[] || array(select usr from imagegend.charges where id = any($2::bytea[]))) order by usr for update`
-	firstOfLots  = `select l.usr, l.form from unnest($1::bytea[]) u(usr) cross join lateral
- (select usr, form from imagegend.lots l where l.usr = u.usr and live order by priority, expires, paid, effective, lot limit $2) l`
-	heldLots = `select l.usr, l.form from imagegend.charges c cross join lateral unnest(c.lots) x(lot) cross join lateral
- (select usr, form from imagegend.lots l where l.usr = c.usr and l.lot = x.lot limit 1) l where c.id = any($1) and c.open`
-	lastHolders = `select x.usr, x.key, g.id, g.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
- (select id, form from imagegend.generations g where g.usr = x.usr and g.idempotency = x.key and g.id <> all($3::bytea[]) order by nth desc limit 1) g`
-	now = `select clock_timestamp()`
+var (
+	lockAccounts = inAccounts.from() +
+		` where usr = any($1::text[] || array(select usr from imagegend.charges where id = any($2::text[]))) order by usr for update`
+	firstOfLots = `select ` + inLots.of("l") + ` from unnest($1::text[]) u(usr) cross join lateral
+ (select * from imagegend.lots l where l.usr = u.usr and ` + inTurn.where + ` limit $2) l`
+	heldLots = `select ` + inLots.of("l") + ` from imagegend.charges c cross join lateral unnest(c.lots) x(lot) cross join lateral
+ (select * from imagegend.lots l where l.usr = c.usr and l.lot = x.lot limit 1) l where c.id = any($1) and c.open`
 )
+
+const now = `select clock_timestamp()`
+
+var lastHolders = `select ` + wholeRows + ` from unnest($1::text[], $2::bytea[]) x(usr, key) cross join lateral
+ (select * from imagegend.generations g where g.usr = x.usr and g.idempotency_hash = x.key and g.id <> all($3::text[]) order by nth desc limit 1) t`
 
 // prefetch queues the reads of the first round trip. Their order matters: the locks come first, and last the mark of
 // the clock and the time, which is judged by it. The time is read once all locks are held, so that of two transactions
@@ -94,13 +97,13 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 	s.askUsage(b, n)
 	s.askHolders(b, n.holders)
 	s.queueAskers(b, n)
-	b.Queue(`select form from imagegend.clock`).Query(s.scanMark)
+	b.Queue(inClock.from()).Query(s.scanMark)
 	b.Queue(now).Query(s.scanNow)
 }
 
 // scanFirst takes the first spendable lots of some users, and notes how far the lines of all of them were read; a user
 // with fewer lots than were asked for has no others.
-func (s *session) scanFirst(users [][]byte) func(pgx.Rows) error {
+func (s *session) scanFirst(users []string) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		came := make(map[imagegen.UserID]int)
 		if err := s.scanLots(func(l ledger.Lot) {
@@ -138,11 +141,12 @@ func (s *session) askHolders(b *pgx.Batch, all []holder) {
 	if len(all) == 0 {
 		return
 	}
-	var users, keys [][]byte
+	var users []string
+	var keys [][]byte
 	seen := make(map[holder]bool)
 	for _, h := range all {
 		if !seen[h] {
-			users, keys = append(users, []byte(h.user)), append(keys, slices.Clone(h.key[:]))
+			users, keys = append(users, string(h.user)), append(keys, slices.Clone(h.key[:]))
 		}
 		seen[h], s.holders[h] = true, ""
 	}

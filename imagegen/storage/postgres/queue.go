@@ -63,7 +63,7 @@ func (s *session) aged(age time.Duration, n int) (ids []imagegen.GenerationID) {
 	for _, span := range s.at.Aged(age) {
 		ids = append(ids, identifiers[imagegen.GenerationID](s,
 			`select id from imagegend.waiting where due is null and since > $1 and since <= $2 order by since, id limit $3`,
-			span.After.UnixNano(), span.UpTo.UnixNano(), max(n-len(ids), 0))...)
+			span.After, span.UpTo, max(n-len(ids), 0))...)
 	}
 	return ids
 }
@@ -98,19 +98,19 @@ const mostAdmitted = 1000
 // work becomes due; 0: none is known.
 func (s *session) admit() (next time.Duration) {
 	var in []standing
-	var user, model []byte
+	var user, model string
 	s.scan(func() { in = append(in, standing{imagegen.UserID(user), string(model)}) }, []any{&user, &model},
 		`with due as (select id from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
  came as (update imagegend.waiting w set due = null from due where w.id = due.id returning w.id, w.usr, w.model)
- select usr, model from came order by id`, s.at.Now.UnixNano(), mostAdmitted)
+ select usr, model from came order by id`, s.at.Now, mostAdmitted)
 	var b pgx.Batch
 	s.queueUp(&b, in)
-	var due *int64
-	b.Queue(`select min(due) from imagegend.waiting where due > $1`, s.at.Now.UnixNano()).
+	var due *time.Time
+	b.Queue(`select min(due) from imagegend.waiting where due > $1`, s.at.Now).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&due) })
 	s.must(s.send(&b))
 	if due != nil {
-		next = max(time.Duration(*due-s.at.Now.UnixNano()), 1)
+		next = max(due.Sub(s.at.Now), 1)
 	}
 	return next
 }
@@ -126,20 +126,14 @@ func (s *session) must(err error) {
 // returns them. A record that another transaction has locked is left out, since that one is about to change it. So is a
 // record whose state no longer allows the change.
 //
-// One that cannot be read, or whose charge cannot be read or is another's, is put aside: it keeps its record and its
+// One whose charge cannot be read or is another's is put aside: it keeps its record and its
 // charge, and leaves the queue and the leases, so that it is not met again at every claim.
 func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
 	lease time.Duration) (begun []imagegen.Record, err error) {
-	s.query(s.scanRows,
-		`select id, form from imagegend.generations where id = any($1) order by id for update skip locked`,
-		list(ids...))
+	s.query(s.scanRows, readRows+` for update skip locked`, list(ids...))
 	for _, id := range ids {
 		g := s.rows[id]
 		if g == nil {
-			continue
-		}
-		if g.damaged != nil {
-			s.putAside(id, g.damaged)
 			continue
 		}
 		from, to, changed, err := s.applyChange(g.Fence(), c)
@@ -164,10 +158,10 @@ func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
 // putAside takes a generation out of the queue and the leases, and logs it once that is durable.
 func (s *session) putAside(id imagegen.GenerationID, why error) {
 	s.changes++
-	s.exec(`delete from imagegend.waiting where id = $1`, []byte(id))
-	s.exec(`delete from imagegend.leases where id = $1`, []byte(id))
+	s.exec(`delete from imagegend.waiting where id = $1`, string(id))
+	s.exec(`delete from imagegend.leases where id = $1`, string(id))
 	s.OnCommit(func() {
-		s.db.log.Error("a generation that cannot be read, or whose charge does not fit it, was put aside; its charge stays as it is", "error", fmt.Sprint(why))
+		s.db.log.Error("a generation whose charge does not fit it was put aside; its charge stays as it is", "error", fmt.Sprint(why))
 	})
 }
 
@@ -179,7 +173,7 @@ func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovere
 		recovered = nil // of a run that was not committed
 		over := identifiers[imagegen.GenerationID](s,
 			`select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`,
-			s.at.Now.UnixNano(), max(n, 0))
+			s.at.Now, max(n, 0))
 		if len(over) == 0 {
 			return nil
 		}
@@ -197,20 +191,20 @@ func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovere
 // prolonged.
 func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence,
 	err error) {
-	var ids [][]byte
+	var ids []string
 	var attempts []int64
 	for _, f := range fences {
-		ids, attempts = append(ids, []byte(f.ID)), append(attempts, int64(f.Attempt))
+		ids, attempts = append(ids, string(f.ID)), append(attempts, int64(f.Attempt))
 	}
 	err = db.work(ctx, func(s *session) error {
 		held := make(map[imagegen.Fence]bool)
-		var id []byte
+		var id string
 		var attempt int
 		s.scan(func() { held[imagegen.Fence{ID: imagegen.GenerationID(id), Attempt: attempt}] = true },
 			[]any{&id, &attempt},
-			`with own as (select l.id from imagegend.leases l join unnest($1::bytea[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
+			`with own as (select l.id from imagegend.leases l join unnest($1::text[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
  update imagegend.leases l set until = $3 from own where l.id = own.id returning l.id, l.attempt`, ids, attempts,
-			s.at.Now.Add(lease).UnixNano())
+			s.at.Now.Add(lease))
 		lost = slices.DeleteFunc(slices.Clone(fences), func(f imagegen.Fence) bool { return held[f] })
 		return nil
 	})
@@ -231,7 +225,7 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 	within, cancel := db.patiently(ctx)
 	defer cancel()
 	err = db.sql.QueryRow(within, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`,
-		[]byte(u)).Scan(&n.All, &n.Own)
+		string(u)).Scan(&n.All, &n.Own)
 	if err != nil {
 		return n, unread(ctx, err)
 	}

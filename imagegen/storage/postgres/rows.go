@@ -11,7 +11,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // allRows are the rows of the ledger as an audit reads them: each table once, from its beginning to its end, in pages.
@@ -25,7 +24,10 @@ type allRows struct {
 	user imagegen.UserID // whose rows are read
 
 	// The tables that are sorted by user, each with its own position.
-	journal, lots, usage, totals *walk
+	entries *walk[entryRow]
+	lots    *walk[ledger.Lot]
+	usage   *walk[ledger.Usage]
+	totals  *walk[ledger.KeyTotal]
 	// refs has the references of the page at hand, of the journal or of the references.
 	refs map[string]ledger.Place
 	// latest has the entries of the page of the journal that is gone over, and of the one before. A settlement is held
@@ -35,17 +37,17 @@ type allRows struct {
 
 var _ ledger.Rows = (*allRows)(nil)
 
-// newAllRows declares the four walks; their columns are those that scanStored expects.
+// newAllRows declares the four walks.
 func newAllRows(s *session) *allRows {
 	r := &allRows{session: s,
-		journal: newWalk(s, "journal", `select ref, usr, seq, form from imagegend.journal order by usr, seq`),
-		lots:    newWalk(s, "lots", `select null::bytea, usr, lot, form from imagegend.lots order by usr, lot`),
-		usage: newWalk(s, "usage",
-			`select null::bytea, usr, day, form from imagegend.usage order by usr, key, day, model`),
-		totals: newWalk(s, "totals",
-			`select null::bytea, usr, 0::bigint, form from imagegend.totals order by usr, key`),
+		entries: newWalk(s, inEntries, ` order by usr, seq`, func(e *entryRow) imagegen.UserID { return e.User }),
+		lots:    newWalk(s, inLots, ` order by usr, lot`, func(l *ledger.Lot) imagegen.UserID { return l.User }),
+		usage: newWalk(s, inUsage, ` order by usr, key, day, model`,
+			func(u *ledger.Usage) imagegen.UserID { return u.User }),
+		totals: newWalk(s, inKeyTotals, ` order by usr, key`,
+			func(t *ledger.KeyTotal) imagegen.UserID { return t.User }),
 	}
-	r.journal.turned = r.turnTo
+	r.entries.turned = r.turnTo
 	return r
 }
 
@@ -76,10 +78,10 @@ func (r *allRows) pagesOfUsers() iter.Seq[[]imagegen.UserID] {
 		for last := (imagegen.UserID)(""); ; {
 			page := identifiers[imagegen.UserID](r.session, `select usr from (
  (select usr from imagegend.accounts where usr > $1 and seq > 0 order by usr limit $2) union
- (select distinct usr from imagegend.journal where usr > $1 order by usr limit $2) union
+ (select distinct usr from imagegend.entries where usr > $1 order by usr limit $2) union
  (select distinct usr from imagegend.lots where usr > $1 order by usr limit $2) union
  (select distinct usr from imagegend.usage where usr > $1 order by usr limit $2)) u order by usr limit $2`,
-				bytesOf([]byte(last)), pageOf)
+				last, pageOf)
 			if len(page) == 0 || !yield(page) {
 				return
 			}
@@ -88,18 +90,13 @@ func (r *allRows) pagesOfUsers() iter.Seq[[]imagegen.UserID] {
 	}
 }
 
-// Journal implements ledger.Rows. An entry that lies under another user or number than its own comes with an error.
+// Journal implements ledger.Rows.
 func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
-		for of := range r.journal.rowsOf(u) {
-			e, err := ledger.DecodeEntry(of.form)
-			if err == nil && (e.User != u || int64(e.Seq) != of.number) {
-				err = errors.New("postgres: the entry lies in the place of another one")
-			}
-			if err == nil {
-				r.latest[0][ledger.Place{User: u, Seq: e.Seq}] = e
-			}
-			if !yield(e, err) {
+		for row := range r.entries.rowsOf(u) {
+			e := row.lift()
+			r.latest[0][ledger.Place{User: u, Seq: e.Seq}] = e
+			if !yield(e, nil) {
 				return
 			}
 		}
@@ -108,15 +105,15 @@ func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 
 // turnTo is called with each page of the journal that is read. It reads beforehand what the entries of the page will be
 // held against, in one query: the charges that they settle. What was read for the pages before is dropped.
-func (r *allRows) turnTo(page []stored) {
+func (r *allRows) turnTo(page []*entryRow) {
 	r.latest = [2]map[ledger.Place]ledger.Entry{make(map[ledger.Place]ledger.Entry, len(page)), r.latest[0]}
 	r.refs = make(map[string]ledger.Place)
 	var charges []imagegen.ChargeID
-	for _, row := range page {
-		if row.name != nil {
-			r.refs[string(row.name)] = row.place()
+	for _, e := range page {
+		if e.Ref != "" {
+			r.refs[e.Ref] = ledger.Place{User: e.User, Seq: e.Seq}
 		}
-		if e, err := ledger.DecodeEntry(row.form); err == nil && e.Kind == imagegen.EntrySettle {
+		if e.Kind == imagegen.EntrySettle {
 			charges = append(charges, e.Charge)
 		}
 	}
@@ -147,10 +144,8 @@ func (r *allRows) Ref(ref string) (ledger.Place, bool) {
 // gone over several times.
 func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
-		for of := range r.lots.rowsOf(u) {
-			if _, err := r.takeLot(of.user, of.form); err != nil {
-				panic(kv.Damage{Err: err})
-			}
+		for l := range r.lots.rowsOf(u) {
+			r.takeLot(*l)
 		}
 		for _, l := range r.account(u).sorted(func(l *lot) bool { return l.known }, byNumber) {
 			if !yield(l) {
@@ -162,56 +157,39 @@ func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 
 // Usage implements ledger.Tx, but gives all rows of the user, whatever the days, and only once.
 func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage] {
-	return func(yield func(ledger.Usage) bool) {
-		for of := range r.usage.rowsOf(u) {
-			var row ledger.Usage
-			if err := kv.Decode(of.form, &row, ledgerkv.UsageForm); err != nil {
-				panic(kv.Damage{Err: err})
-			}
-			if !yield(row) {
-				return
-			}
-		}
-	}
+	return values(r.usage.rowsOf(u))
 }
 
 // KeyTotals implements ledger.Rows, but gives the rows only once.
 func (r *allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
-	return func(yield func(ledger.KeyTotal) bool) {
-		for of := range r.totals.rowsOf(u) {
-			var t ledger.KeyTotal
-			if err := kv.Decode(of.form, &t, ledgerkv.TotalForm); err != nil {
-				panic(kv.Damage{Err: err})
-			}
-			if !yield(t) {
-				return
-			}
-		}
+	return values(r.totals.rowsOf(u))
+}
+
+func values[V any](all iter.Seq[*V]) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		all(func(v *V) bool { return yield(*v) })
 	}
 }
 
-// everyCharge reads charges with their entries. The join is an outer one: a charge whose entry is missing has to be
-// found.
-const everyCharge = `select c.id, c.usr, c.seq, j.form from imagegend.charges c left join imagegend.journal j on j.usr = c.usr and j.seq = c.seq`
-
 // Charges implements ledger.Rows.
 func (r *allRows) Charges() iter.Seq[imagegen.ChargeID] {
-	return r.chargesOf("charges", everyCharge+` order by id`)
+	return r.chargesOf(`select id from imagegend.charges c where id > $1 order by id limit $2`)
 }
 
-// chargesOf goes over the charges of a query, which are read page by page, so that asking for each takes no query. name
-// tells its cursor from others.
-func (r *allRows) chargesOf(name, sql string) iter.Seq[imagegen.ChargeID] {
+// chargesOf goes over the charges of a query, which are read page by page, so that asking for each takes no query.
+func (r *allRows) chargesOf(sql string) iter.Seq[imagegen.ChargeID] {
 	return func(yield func(imagegen.ChargeID) bool) {
-		for page := range newWalk(r.session, name, sql).pages() {
+		for last := imagegen.ChargeID(""); ; {
+			page := identifiers[imagegen.ChargeID](r.session, sql, last, pageOf)
 			r.forget()
-			for _, row := range page {
-				r.takeCharge(row)
-			}
-			for _, row := range page {
-				if !yield(imagegen.ChargeID(row.name)) {
+			r.readCharges(page)
+			for _, last = range page {
+				if !yield(last) {
 					return
 				}
+			}
+			if len(page) < pageOf {
+				return
 			}
 		}
 	}
@@ -220,20 +198,23 @@ func (r *allRows) chargesOf(name, sql string) iter.Seq[imagegen.ChargeID] {
 // Refs implements ledger.Rows. Each page brings the entries of its references.
 func (r *allRows) Refs() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for page := range newWalk(r.session, "refs",
-			`select ref, usr, seq, form from imagegend.journal where ref is not null order by ref`).pages() {
+		for last := ""; ; {
+			var page []string
 			r.forget()
 			r.refs = make(map[string]ledger.Place)
-			for _, row := range page {
-				r.refs[string(row.name)] = row.place()
-				if e, err := ledger.DecodeEntry(row.form); err == nil {
-					r.session.journal[row.place()] = e
-				}
-			}
-			for _, row := range page {
-				if !yield(string(row.name)) {
+			r.query(func(rows pgx.Rows) error {
+				return scanEntries(rows, func(e ledger.Entry) {
+					at := ledger.Place{User: e.User, Seq: e.Seq}
+					page, r.refs[e.Ref], r.session.journal[at] = append(page, e.Ref), at, e
+				})
+			}, inEntries.from()+` where ref > $1 order by ref limit $2`, last, pageOf)
+			for _, last = range page {
+				if !yield(last) {
 					return
 				}
+			}
+			if len(page) < pageOf {
+				return
 			}
 		}
 	}
@@ -246,7 +227,8 @@ func (r *allRows) forget() {
 	r.latest = [2]map[ledger.Place]ledger.Entry{}
 }
 
-// readCharges reads some charges with their entries; those that are not found are noted as unknown.
+// readCharges reads some charges with their entries; those that are not found are noted as unknown. One whose entry is
+// missing, or is about another charge, is damaged: Charge tells so when it is asked for.
 func (r *allRows) readCharges(ids []imagegen.ChargeID) {
 	for _, id := range ids {
 		r.charges[id] = new(charge)
@@ -254,27 +236,28 @@ func (r *allRows) readCharges(ids []imagegen.ChargeID) {
 	if len(ids) == 0 {
 		return
 	}
-	r.query(func(rows pgx.Rows) error { return scanStored(rows, r.takeCharge) }, everyCharge+` where c.id = any($1)`,
-		list(ids...))
-}
-
-// takeCharge takes a charge as its entry has it. One whose entry is missing, cannot be read, or is about another
-// charge, is damaged: Charge tells so when it is asked for.
-func (r *allRows) takeCharge(row stored) {
-	c := &charge{known: true}
-	r.charges[imagegen.ChargeID(row.name)] = c
-	if row.form == nil {
-		c.damaged = errors.New("postgres: the charge's entry is missing")
-		return
-	}
-	e, err := ledger.DecodeEntry(row.form)
-	if err == nil && (e.Leads() == nil || string(e.Charge) != string(row.name)) {
-		err = errOfAnother
-	}
-	if c.damaged = err; err == nil {
-		c.Charge = *e.Leads()
-		r.session.journal[c.Place] = e
-	}
+	var b pgx.Batch
+	b.Queue(`select id from imagegend.charges where id = any($1)`, list(ids...)).Query(func(rows pgx.Rows) error {
+		var id imagegen.ChargeID
+		return each(rows, func() error {
+			r.charges[id] = &charge{known: true, damaged: errors.New("postgres: the charge's entry is missing")}
+			return nil
+		}, &id)
+	})
+	b.Queue(readCharges, list(ids...)).Query(func(rows pgx.Rows) error {
+		return scanCharges(rows, func(id imagegen.ChargeID, e ledger.Entry) error {
+			c := &charge{known: true}
+			if leads := e.Leads(); leads == nil || e.Charge != id {
+				c.damaged = errOfAnother
+			} else {
+				c.Charge = *leads
+				r.session.journal[c.Place] = e
+			}
+			r.charges[id] = c
+			return nil
+		})
+	})
+	r.must(r.send(&b))
 }
 
 // Charge implements ledger.Tx. For a charge that is damaged it panics with a kv.Damage, as any Tx does.
@@ -297,11 +280,7 @@ func (r *allRows) Clock() clock.Mark { return r.latestMark() }
 func (s *session) latestMark() clock.Mark {
 	m := s.Clock()
 	m.Written = time.Time{}
-	var at *int64
-	s.scan(func() {}, []any{&at}, `select max(at) from imagegend.journal where epoch = $1`, int64(m.Epoch))
-	if at != nil {
-		m.Written = time.Unix(0, *at).UTC()
-	}
+	s.scan(func() {}, []any{at(&m.Written)}, `select max(at) from imagegend.entries where epoch = $1`, m.Epoch)
 	return m
 }
 
@@ -310,6 +289,6 @@ type uncreated struct{ *allRows }
 
 // Charges implements ledger.Rows.
 func (r uncreated) Charges() iter.Seq[imagegen.ChargeID] {
-	return r.chargesOf("uncreated", everyCharge+
-		` where not exists (select from imagegend.generations g where g.id = c.id) order by id`)
+	return r.chargesOf(
+		`select id from imagegend.charges c where id > $1 and not exists (select from imagegend.generations g where g.id = c.id) order by id limit $2`)
 }

@@ -3,8 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
-	"math"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
@@ -41,7 +41,7 @@ type session struct {
 	journal  map[ledger.Place]ledger.Entry // that were read
 	usage    map[ledger.UsageKey]*usage
 	totals   map[keyOf]*total
-	whole    map[keyOf]map[int64]bool // the days of which all usage was read
+	whole    map[keyOf]map[time.Time]bool // the days of which all usage was read
 	rows     map[imagegen.GenerationID]*generation
 	holders  map[holder]imagegen.GenerationID  // of idempotency keys; "": nobody
 	users    map[imagegen.UserID]imagegen.User // that were read; one without an ID: there is none
@@ -54,17 +54,9 @@ type session struct {
 	onCommit []func() // in the order in which they came; called by committed
 }
 
-// marked is what was written down of the clock.
-type marked struct {
-	clock.Mark
-	read, changed bool
-	stored        []byte // in the database; nil: nothing yet
-}
-
 // accountRows is an account and what is known of its lots.
 type accountRows struct {
 	ledger.Account
-	damaged error // it is there and cannot be read
 	changed bool
 	lots    map[uint64]*lot // by number, in whatever order they came
 	spend   line            // how far they were read in the order in which they are consumed
@@ -92,7 +84,7 @@ func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 	s := &session{ctx: ctx, db: db, conn: c, writes: writes,
 		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge),
 		journal: make(map[ledger.Place]ledger.Entry), usage: make(map[ledger.UsageKey]*usage),
-		totals: make(map[keyOf]*total), whole: make(map[keyOf]map[int64]bool),
+		totals: make(map[keyOf]*total), whole: make(map[keyOf]map[time.Time]bool),
 		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID),
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key)}
 	s.kept = kept{session: s}
@@ -185,7 +177,7 @@ func (s *session) scan(f func(), places []any, sql string, args ...any) {
 
 // identifiers are the first columns of the rows of a query.
 func identifiers[S ~string](s *session, sql string, args ...any) (ids []S) {
-	var id []byte
+	var id string
 	s.scan(func() { ids = append(ids, S(id)) }, []any{&id}, sql, args...)
 	return ids
 }
@@ -194,17 +186,16 @@ func identifiers[S ~string](s *session, sql string, args ...any) (ids []S) {
 // transaction changes, and so every transaction would wait for every other.
 func (s *session) Clock() clock.Mark {
 	if !s.mark.read {
-		s.query(s.scanMark, `select form from imagegend.clock`)
+		s.query(s.scanMark, inClock.from())
 	}
 	return s.mark.Mark
 }
 
 func (s *session) scanMark(rows pgx.Rows) error {
-	return each(rows, func() (err error) {
+	return inClock.scan(rows, func(m *marked) {
+		s.mark = *m
 		s.mark.read = true
-		s.mark.Mark, err = clock.DecodeMark(s.mark.stored)
-		return err
-	}, &s.mark.stored)
+	})
 }
 
 // PutClock implements ledger.Tx. It leaves out when the latest entry was written, see Clock; so the row of the clock is
@@ -221,19 +212,14 @@ func (s *session) PutClock(m clock.Mark) {
 // Account implements ledger.Tx.
 func (s *session) Account(u imagegen.UserID) ledger.Account { return s.account(u).Account }
 
-const readAccounts = `select usr, form from imagegend.accounts where usr = any($1) order by usr`
+var readAccounts = inAccounts.from() + ` where usr = any($1) order by usr`
 
-// account returns a user's account, which is locked where the session writes. It panics with a kv.Damage for one that
-// cannot be read.
+// account returns a user's account, which is locked where the session writes.
 func (s *session) account(u imagegen.UserID) *accountRows {
 	if s.accounts[u] == nil {
 		s.readAccount(u)
 	}
-	a := s.accounts[u]
-	if a.damaged != nil {
-		panic(kv.Damage{Err: a.damaged})
-	}
-	return a
+	return s.accounts[u]
 }
 
 // readAccount reads an account that nobody has named beforehand. A session that writes makes the account if there is
@@ -241,14 +227,14 @@ func (s *session) account(u imagegen.UserID) *accountRows {
 func (s *session) readAccount(u imagegen.UserID) {
 	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
 	if s.accounts[u] == nil && s.writes {
-		s.exec(`insert into imagegend.accounts values ($1, 0, null, '') on conflict do nothing`, []byte(u))
+		s.exec(`insert into imagegend.accounts (usr) values ($1) on conflict do nothing`, u)
 		s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
 	}
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
 	}
 	// somebody has confirmed the clock since it was read
-	if a := s.accounts[u]; s.writes && a.damaged == nil && a.Epoch > s.Clock().Epoch {
+	if a := s.accounts[u]; s.writes && a.Epoch > s.Clock().Epoch {
 		panic(failure{errOvertaken})
 	}
 }
@@ -260,21 +246,18 @@ func newAccount(u imagegen.UserID) *accountRows {
 }
 
 func (s *session) scanAccounts(rows pgx.Rows) error {
-	var user, form []byte
-	return each(rows, func() error {
-		a := newAccount(imagegen.UserID(user))
-		s.accounts[a.User] = a
-		if len(form) == 0 {
-			return nil // nothing was ever entered
-		}
-		a.damaged = kv.Decode(form, &a.Account, ledgerkv.AccountForm)
-		return nil
-	}, &user, &form)
+	return inAccounts.scan(rows, func(a *ledger.Account) {
+		s.accounts[a.User] = newAccount(a.User)
+		s.accounts[a.User].Account = *a
+	})
 }
 
 var errOfAnother = errors.New("postgres: the entry that a charge points to is about something else; run an audit")
 
-const readCharges = `select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq where c.id = any($1)`
+// fromCharges is a query for charges with their last entries.
+var fromCharges = `select c.id, ` + inEntries.of("t") + ` from imagegend.charges c join imagegend.entries t on t.usr = c.usr and t.seq = c.seq`
+
+var readCharges = fromCharges + ` where c.id = any($1)`
 
 // Charge implements ledger.Tx. A charge is what its last entry leads to; its own row only says where that is.
 func (s *session) Charge(id imagegen.ChargeID) (c ledger.Charge, known bool) {
@@ -289,21 +272,30 @@ func (s *session) Charge(id imagegen.ChargeID) (c ledger.Charge, known bool) {
 
 // scanCharges takes charges and their entries into the session. An entry about something else is a kv.Damage.
 func (s *session) scanCharges(rows pgx.Rows) error {
-	var id, user, form []byte
-	var seq uint64
-	return each(rows, func() error {
-		e, err := decodeEntry(form)
-		if err != nil {
-			return err
-		}
+	return scanCharges(rows, func(id imagegen.ChargeID, e ledger.Entry) error {
 		c := e.Leads()
-		if c == nil || string(e.Charge) != string(id) || string(e.User) != string(user) || e.Seq != seq {
+		if c == nil || e.Charge != id {
 			return kv.Damage{Err: errOfAnother}
 		}
 		s.journal[c.Place] = e
-		s.charges[imagegen.ChargeID(id)] = &charge{Charge: *c, known: true, was: c.Place}
+		s.charges[id] = &charge{Charge: *c, known: true, was: c.Place}
 		return nil
-	}, &id, &user, &seq, &form)
+	})
+}
+
+// scanCharges calls f for each row of a query fromCharges.
+func scanCharges(rows pgx.Rows, f func(imagegen.ChargeID, ledger.Entry) error) error {
+	for rows.Next() {
+		var id imagegen.ChargeID
+		var e entryRow
+		if err := rows.Scan(append([]any{&id}, inEntries.cells(&e)...)...); err != nil {
+			return err
+		}
+		if err := f(id, e.lift()); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // Ref implements ledger.Tx. It looks at what this session writes before it asks the database: two grants with one
@@ -314,9 +306,9 @@ func (s *session) Ref(ref string) (p ledger.Place, known bool) {
 			return ledger.Place{User: e.User, Seq: e.Seq}, true
 		}
 	}
-	var user []byte
+	var user string
 	s.scan(func() { p.User, known = imagegen.UserID(user), true }, []any{&user, &p.Seq},
-		`select usr, seq from imagegend.journal where ref = $1`, []byte(ref))
+		`select usr, seq from imagegend.entries where ref = $1`, string(ref))
 	return p, known
 }
 
@@ -331,19 +323,9 @@ func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 		return e, true
 	}
 	s.query(func(rows pgx.Rows) error {
-		var form []byte
-		return each(rows, func() (err error) { e, err = decodeEntry(form); known = true; return err }, &form)
-	}, `select form from imagegend.journal where usr = $1 and seq = $2`, []byte(p.User), int64(p.Seq))
+		return scanEntries(rows, func(read ledger.Entry) { e, known = read, true })
+	}, inEntries.from()+` where usr = $1 and seq = $2`, p.User, p.Seq)
 	return e, known
-}
-
-// decodeEntry reads an entry; the error is a kv.Damage.
-func decodeEntry(form []byte) (ledger.Entry, error) {
-	e, err := ledger.DecodeEntry(form)
-	if err != nil {
-		err = kv.Damage{Err: err}
-	}
-	return e, err
 }
 
 // Write implements ledger.Tx. It changes the rows in the session; flush sends them. The account is locked by then,
@@ -375,20 +357,16 @@ func (s *session) writeCharge(to *ledger.Change) {
 	}
 }
 
-// list is one parameter for a query that asks for any of many. Identifiers are bytes in the database, so that they sort
-// as bytes, whatever its collation.
-func list[S ~string](all ...S) [][]byte {
-	l := make([][]byte, len(all))
-	for i, s := range all {
-		l[i] = []byte(s)
+// list is one parameter for a query that asks for any of many. It leaves out what is called as nothing can be.
+func list[S ~string](all ...S) []string {
+	l := make([]string, 0, len(all))
+	for _, s := range all {
+		if storable(string(s)) {
+			l = append(l, string(s))
+		}
 	}
 	return l
 }
 
-// nano is a time as a column has it, in nanoseconds since 1970. The zero time, which means never, comes last.
-func nano(t time.Time) int64 {
-	if t.IsZero() {
-		return math.MaxInt64
-	}
-	return t.UnixNano()
-}
+// storable reports whether the database can have a text.
+func storable(text string) bool { return !strings.Contains(text, "\x00") && utf8.ValidString(text) }

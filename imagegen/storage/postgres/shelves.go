@@ -48,9 +48,9 @@ var (
 	trailRows = newKind("trail", 1, `seq bigint, at timestamptz, via text, actor text, actor_usr text, address text,
  act text, target text, usr text, before text, after text, outcome text, count bigint, hash bytea`,
 		func(r *trail.Stored) []any {
-			return []any{&r.Seq, at(&r.Time), &r.Actor.Via, &r.Actor.Name, orNull(&r.Actor.User), orNull(&r.Actor.Address),
-				&r.Act, &r.Target, orNull(&r.User), orNull(&r.Before), orNull(&r.After), &r.Outcome, &r.Count,
-				fixed(r.Hash[:])}
+			return []any{&r.Seq, at(&r.Time), &r.Actor.Via, &r.Actor.Name, orNull(&r.Actor.User),
+				orNull(&r.Actor.Address), &r.Act, &r.Target, orNull(&r.User), orNull(&r.Before), orNull(&r.After),
+				&r.Outcome, &r.Count, fixed(r.Hash[:])}
 		})
 	trailEnds = newKind("trail_ends", 1, `name text, seq bigint, hash bytea`,
 		func(e *namedEnd) []any { return []any{&e.name, &e.Seq, fixed(e.Hash[:])} })

@@ -56,7 +56,7 @@ func (s *Snapshot) Rows(_ context.Context, after transfer.Place, n int) (rows []
 // an attempt to come; the caller tells them apart.
 func (s *Snapshot) Waiting(context.Context) (rows []transfer.Row, err error) {
 	err = spared(func() error {
-		rows = s.transferred(transfer.Generations, openWork)
+		rows = s.transferred(openWork)
 		return nil
 	})
 	return rows, err

@@ -162,7 +162,7 @@ func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.Ou
 
 // Generation implements [imagegen.Store].
 func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	return db.one(ctx, `select id, form from imagegend.generations where id = $1`, []byte(id))
+	return db.one(ctx, fromGenerations+` where id = $1`, id)
 }
 
 // GenerationByIdempotencyKey implements [imagegen.Store]. The answer to a repeated call is the record that this finds,
@@ -172,9 +172,7 @@ func (db *DB) Generation(ctx context.Context, id imagegen.GenerationID) (imagege
 func (db *DB) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
 	key string) (r imagegen.Record, err error) {
 	hash := imagegen.IdempotencyHash(key)
-	r, err = db.one(ctx,
-		`select id, form from imagegend.generations where usr = $1 and idempotency = $2 order by nth desc limit 1`,
-		[]byte(u), hash[:])
+	r, err = db.one(ctx, fromGenerations+` where usr = $1 and idempotency_hash = $2 order by nth desc limit 1`, u, hash[:])
 	if err != nil {
 		return imagegen.Record{}, err
 	}
@@ -189,7 +187,7 @@ func (db *DB) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
 	return r, nil
 }
 
-// one reads one record. imagegen.ErrNotFound. A kv.Damage: it cannot be read.
+// one reads one record. imagegen.ErrNotFound.
 func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record, error) {
 	found, err := db.records(ctx, sql, args...)
 	if err != nil || len(found) == 0 {
@@ -198,18 +196,26 @@ func (db *DB) one(ctx context.Context, sql string, args ...any) (imagegen.Record
 	return found[0], nil
 }
 
-// records reads the records of a query for identifiers and forms, outside any transaction. One that cannot be read
-// fails the whole query.
-func (db *DB) records(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
-	err = db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
-		r, err := decodeRow(id, form)
-		found = append(found, r.Record)
-		return err
-	}, sql, args...)
-	if err != nil {
+// records reads the records of a query for whole generations, outside any transaction. imagegen.ErrNotApplied: the
+// database does not answer.
+func (db *DB) records(ctx context.Context, sql string, args ...any) (all []imagegen.Record, err error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return found, nil
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	rows, err := db.sql.Query(within, sql, args...)
+	if err == nil {
+		err = scanGenerations(rows, func(g *genRow) { all = append(all, g.lift().Record) })
+		rows.Close() // the pool would miss the connection if a scan has failed
+	}
+	if codeOf(err) == codeNoText {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, unread(ctx, err)
+	}
+	return all, nil
 }
 
 // Generations implements [imagegen.Store].
@@ -222,8 +228,8 @@ func (db *DB) Generations(ctx context.Context, u imagegen.UserID, q imagegen.Que
 	return page[:min(q.Limit, len(page))], more, err
 }
 
-// behindAll sorts behind every identifier: this byte occurs in no UTF-8.
-var behindAll = []byte{0xff}
+// behindAll sorts behind every identifier.
+const behindAll = "\U0010ffff"
 
 // pageQuery returns the SQL for what a query selects, and one record more, which tells whether others follow. Each page
 // is read from one end of an index: that of all visible records, of those of a status, or of the favourites among the
@@ -232,36 +238,33 @@ var behindAll = []byte{0xff}
 func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	before := behindAll
 	if q.After != "" {
-		before = []byte(q.After)
+		before = string(q.After)
 	}
 	if q.Favourites {
 		q.Status = cmp.Or(q.Status, imagegen.StatusSucceeded) // only these can be favourites
 	}
-	only, args := `coalesce(status, '') <> ''`, []any{[]byte(u), before, q.Limit + 1}
+	only, args := `coalesce(status, '') <> ''`, []any{u, before, q.Limit + 1}
 	if q.Status != "" {
 		only, args = `status = $4`, append(args, string(q.Status))
 	}
 	if q.Favourites {
 		only += ` and favourite`
 	}
-	return `select id, form from imagegend.generations where usr = $1 and id < $2 and ` + only +
+	return fromGenerations + ` where usr = $1 and id < $2 and ` + only +
 		` order by id desc limit $3`, args
 }
 
 // Ended implements [imagegen.Store].
 func (db *DB) Ended(ctx context.Context, age time.Duration, n int) (old []imagegen.Record, err error) {
-	return db.aged(ctx,
-		`select id, form from imagegend.generations where ended > $1 and ended <= $2 order by ended, id limit $3`, age,
-		n)
+	return db.aged(ctx, `state in ('succeeded', 'failed')`, age, n)
 }
 
-// aged returns up to n records that ended at least age ago. The query is for one span of ends. A record that cannot be
-// read is left out, so that it does not hold up the others; an audit finds it.
-func (db *DB) aged(ctx context.Context, sql string, age time.Duration, n int,
-	args ...any) (old []imagegen.Record, err error) {
+// aged returns up to n records that fulfil a condition, of which there is an index, and ended at least age ago.
+func (db *DB) aged(ctx context.Context, of string, age time.Duration, n int) (old []imagegen.Record, err error) {
 	for _, s := range db.books.Read().Aged(age) {
-		some, err := db.readable(ctx, sql, append([]any{s.After.UnixNano(), s.UpTo.UnixNano(), max(n-len(old), 0)},
-			args...)...)
+		some, err := db.records(ctx, fromGenerations+` where `+of+
+			` and completed_at > $1 and completed_at <= $2 order by completed_at, id limit $3`, s.After, s.UpTo,
+			max(n-len(old), 0))
 		if err != nil {
 			return nil, err
 		}
@@ -270,22 +273,14 @@ func (db *DB) aged(ctx context.Context, sql string, age time.Duration, n int,
 	return old, nil
 }
 
-// readable is records without those that cannot be read.
-func (db *DB) readable(ctx context.Context, sql string, args ...any) (found []imagegen.Record, err error) {
-	err = db.forms(ctx, func(id imagegen.GenerationID, form []byte) error {
-		if r, err := decodeRow(id, form); err == nil {
-			found = append(found, r.Record)
-		}
-		return nil
-	}, sql, args...)
-	return found, err
-}
-
 // Forgettable implements [imagegen.Store].
 func (db *DB) Forgettable(ctx context.Context, state imagegen.State, age time.Duration,
 	n int) (fences []imagegen.Fence, err error) {
-	old, err := db.aged(ctx,
-		`select id, form from imagegend.generations where erased = $4 and tells > $1 and tells <= $2 order by tells, id limit $3`, age, n, state == imagegen.StateErased)
+	of := `state = 'failed' and prompt is not null`
+	if state == imagegen.StateErased {
+		of = `state = 'erased' and idempotency_hash is not null`
+	}
+	old, err := db.aged(ctx, of, age, n)
 	for _, r := range old {
 		fences = append(fences, r.Fence())
 	}
@@ -298,37 +293,39 @@ const mostUndelivered = 100
 // Undelivered implements [imagegen.Store]. The newest are read first, and then turned round.
 func (db *DB) Undelivered(ctx context.Context, u imagegen.UserID, joinKey [32]byte) ([]imagegen.Record, error) {
 	found, err := db.records(ctx,
-		`select id, form from imagegend.generations where usr = $1 and joining = $2 order by id desc limit $3`,
-		[]byte(u), joinKey[:], mostUndelivered)
+		fromGenerations+` where usr = $1 and join_key = $2 and undelivered order by id desc limit $3`, u, joinKey[:],
+		mostUndelivered)
 	slices.Reverse(found)
 	return found, err
 }
 
 // Disputed implements [imagegen.Inspector].
 func (db *DB) Disputed(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
-	return db.oldest(ctx, `disputed`, after, n)
+	return db.oldest(ctx, `dispute is not null`, after, n)
 }
 
 // Unsettled implements [imagegen.Inspector].
 func (db *DB) Unsettled(ctx context.Context, after imagegen.GenerationID, n int) ([]imagegen.Record, int, error) {
-	return db.oldest(ctx, `unsettled`, after, n)
+	return db.oldest(ctx, unsettled, after, n)
 }
 
-// oldest returns the first n records behind after for which a column is true, and counts them all. The two are separate
-// statements: the count may be of a moment before.
-func (db *DB) oldest(ctx context.Context, column string, after imagegen.GenerationID,
+// unsettled is [imagegen.Record.Unsettled] in SQL.
+const unsettled = `state in ('charging', 'queued', 'processing', 'settling')`
+
+// oldest returns the first n records behind after that fulfil a condition, of which there is an index, and counts them
+// all. The two are separate statements: the count may be of a moment before.
+func (db *DB) oldest(ctx context.Context, of string, after imagegen.GenerationID,
 	n int) (found []imagegen.Record, total int, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	if err := db.sql.QueryRow(within, `select count(*) from imagegend.generations where `+column).
+	if err := db.sql.QueryRow(within, `select count(*) from imagegend.generations where `+of).
 		Scan(&total); err != nil {
 		return nil, 0, unread(ctx, err)
 	}
-	found, err = db.records(ctx, `select id, form from imagegend.generations where `+column+
-		` and id > $1 order by id limit $2`, []byte(after), max(n, 0))
+	found, err = db.records(ctx, fromGenerations+` where `+of+` and id > $1 order by id limit $2`, after, max(n, 0))
 	return found, total, err
 }
 
@@ -338,8 +335,7 @@ func (db *DB) OpenCharges(ctx context.Context, after imagegen.ChargeID, n int) (
 	err = db.view(ctx, func(s *session) error {
 		open = nil
 		s.query(s.scanCharges,
-			`select c.id, c.usr, c.seq, j.form from imagegend.charges c join imagegend.journal j on j.usr = c.usr and j.seq = c.seq
- where c.open and c.id > $1 order by c.id limit $2`, []byte(after), max(n, 0))
+			fromCharges+` where c.open and c.id > $1 order by c.id limit $2`, after, max(n, 0))
 		for id, c := range s.charges {
 			open = append(open, imagegen.Charge{ID: id, User: c.User, Credits: c.Credits})
 		}

@@ -22,18 +22,18 @@ func (s *session) flushTotals(b *pgx.Batch) {
 	if len(changes) == 0 {
 		return
 	}
-	var models, payers, users, keys [][]byte
+	var models, payers, users, keys []string
 	var days, generations, images, spent, attempts, unknown, cost []int64
 	for k, t := range changes {
-		days, models = append(days, k.Day.Unix()), append(models, []byte(k.Model))
-		payers = append(payers, []byte(k.Payer))
-		users, keys = append(users, []byte(k.User)), append(keys, []byte(k.Key))
+		days, models = append(days, k.Day.Unix()), append(models, k.Model)
+		payers = append(payers, string(k.Payer))
+		users, keys = append(users, string(k.User)), append(keys, string(k.Key))
 		generations, images = append(generations, int64(t.Generations)), append(images, int64(t.Images))
 		spent, attempts = append(spent, int64(t.Spent)), append(attempts, int64(t.Attempts))
 		unknown, cost = append(unknown, int64(t.Unknown)), append(cost, int64(t.Cost))
 	}
 	b.Queue(`insert into imagegend.generation_totals as t
- select * from unnest($1::bigint[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
+ select * from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
  x(day, model, payer, usr, key, generations, images, spent, attempts, unknown, cost) order by day, model, payer, usr, key
  on conflict (day, model, payer, usr, key) do update set generations = t.generations + excluded.generations,
  images = t.images + excluded.images, spent = t.spent + excluded.spent, attempts = t.attempts + excluded.attempts,
@@ -57,7 +57,7 @@ func (db *DB) Currency(ctx context.Context, code string, replace bool) (string, 
 func (s *session) eachTotals(from, to time.Time, f func(imagegen.TotalsRow)) {
 	var r imagegen.TotalsRow
 	var day int64
-	var model, payer, user, key []byte
+	var model, payer, user, key string
 	s.query(func(rows pgx.Rows) error {
 		return each(rows, func() error {
 			r.TotalsKey = imagegen.TotalsKey{Day: time.Unix(day, 0).UTC(), Model: string(model),

@@ -7,9 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 )
 
 // A charge counts in one row of usage, that of its user, API key, day and model, and in the total of its key. Both are
@@ -33,20 +31,21 @@ type (
 	}
 )
 
-const (
-	usageForDays = `select form from imagegend.usage where usr = $1 and day >= $2 and day < $3`
-	usageOfDay   = `select form from imagegend.usage where day = $1`
-	readTotal    = `select form from imagegend.totals where usr = $1 and key = $2`
+var (
+	usageForDays = inUsage.from() + ` where usr = $1 and day >= $2 and day < $3`
+	readTotal    = inKeyTotals.from() + ` where usr = $1 and key = $2`
+	totalsOfKeys = `select ` + inKeyTotals.of("t") + ` from unnest($1::text[], $2::text[]) x(usr, key)
+ join imagegend.key_totals t on t.usr = x.usr and t.key = x.key`
 )
 
 // Usage implements ledger.Tx. from and to are midnights in UTC, as days are kept.
 func (s *session) Usage(u imagegen.UserID, from, to time.Time) iter.Seq[ledger.Usage] {
-	return s.usageOf(usageForDays, []byte(u), from.Unix(), to.Unix())
+	return s.usageOf(usageForDays, u, from, to)
 }
 
 // KeyUsage implements ledger.Tx.
 func (s *session) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Time) iter.Seq[ledger.Usage] {
-	return s.usageOf(usageForDays+` and key = $4`, []byte(u), from.Unix(), to.Unix(), []byte(k))
+	return s.usageOf(usageForDays+` and key = $4`, u, from, to, k)
 }
 
 // DayUsage implements ledger.Tx, in a session that only reads: it gives the rows as they are in the database. It keeps
@@ -55,20 +54,16 @@ func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
 		s.query(func(rows pgx.Rows) error {
 			for rows.Next() {
-				var form []byte
 				var u ledger.Usage
-				if err := rows.Scan(&form); err != nil {
+				if err := rows.Scan(inUsage.cells(&u)...); err != nil {
 					return err
-				}
-				if err := kv.Decode(form, &u, ledgerkv.UsageForm); err != nil {
-					return kv.Damage{Err: err}
 				}
 				if !yield(u) {
 					return nil
 				}
 			}
 			return nil
-		}, usageOfDay, day.Unix())
+		}, inUsage.from()+` where day = $1`, day)
 	}
 }
 
@@ -99,37 +94,28 @@ func (s *session) usageOf(sql string, args ...any) iter.Seq[ledger.Usage] {
 // within reports whether a row is among those that a query with these args asks for: user, first day, day behind the
 // last, and, if there is a fourth, key.
 func within(k ledger.UsageKey, args []any) bool {
-	day := k.Day.Unix()
-	return string(k.User) == string(args[0].([]byte)) && day >= args[1].(int64) && day < args[2].(int64) &&
-		(len(args) < 4 || string(k.Key) == string(args[3].([]byte)))
+	return k.User == args[0] && !k.Day.Before(args[1].(time.Time)) && k.Day.Before(args[2].(time.Time)) &&
+		(len(args) < 4 || k.Key == args[3])
 }
 
 // scanUsage takes rows into the session, unless it has changed them: then what it has is newer. seen is called with the
 // key of each.
 func (s *session) scanUsage(seen func(ledger.UsageKey)) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
-		var form []byte
-		return each(rows, func() error {
-			var u usage
-			if err := kv.Decode(form, &u.Usage, ledgerkv.UsageForm); err != nil {
-				return kv.Damage{Err: err}
-			}
+		return inUsage.scan(rows, func(u *ledger.Usage) {
 			if former := s.usage[u.UsageKey]; former == nil || !former.changed {
-				s.usage[u.UsageKey] = &u
+				s.usage[u.UsageKey] = &usage{Usage: *u}
 			}
 			seen(u.UsageKey)
-			return nil
-		}, &form)
+		})
 	}
 }
 
 // UsageRow implements ledger.Tx. Where all rows of a key on that day were read, one that is not there needs no query.
 func (s *session) UsageRow(k ledger.UsageKey) ledger.Usage {
-	if s.usage[k] == nil && !s.whole[keyOf{k.User, k.Key}][k.Day.Unix()] {
-		s.query(s.scanUsage(func(ledger.UsageKey) {
-
-		}), `select form from imagegend.usage where usr = $1 and key = $2 and day = $3 and model = $4`,
-			[]byte(k.User), []byte(k.Key), k.Day.Unix(), []byte(k.Model))
+	if s.usage[k] == nil && !s.whole[keyOf{k.User, k.Key}][k.Day] {
+		s.query(s.scanUsage(func(ledger.UsageKey) {}),
+			inUsage.from()+` where usr = $1 and key = $2 and day = $3 and model = $4`, k.User, k.Key, k.Day, k.Model)
 	}
 	if s.usage[k] == nil {
 		s.usage[k] = &usage{Usage: ledger.Usage{UsageKey: k}}
@@ -141,7 +127,7 @@ func (s *session) UsageRow(k ledger.UsageKey) ledger.Usage {
 func (s *session) KeyTotal(u imagegen.UserID, k imagegen.KeyID) ledger.KeyTotal {
 	id := keyOf{u, k}
 	if s.totals[id] == nil {
-		s.query(s.scanTotals, readTotal, []byte(u), []byte(k))
+		s.query(s.scanTotals, readTotal, u, k)
 	}
 	if s.totals[id] == nil {
 		s.totals[id] = &total{KeyTotal: ledger.KeyTotal{User: u, Key: k}}
@@ -151,15 +137,7 @@ func (s *session) KeyTotal(u imagegen.UserID, k imagegen.KeyID) ledger.KeyTotal 
 
 // scanTotals takes totals into the session. They are read before anything is billed, so none is newer there.
 func (s *session) scanTotals(rows pgx.Rows) error {
-	var form []byte
-	return each(rows, func() error {
-		var t total
-		if err := kv.Decode(form, &t.KeyTotal, ledgerkv.TotalForm); err != nil {
-			return kv.Damage{Err: err}
-		}
-		s.totals[keyOf{t.User, t.Key}] = &t
-		return nil
-	}, &form)
+	return inKeyTotals.scan(rows, func(t *ledger.KeyTotal) { s.totals[keyOf{t.User, t.Key}] = &total{KeyTotal: *t} })
 }
 
 // bill notes what an entry does to usage, as the ledger has computed it.
@@ -188,56 +166,27 @@ func billedBy(c imagegen.Charge) map[keyOf]bool {
 //
 // The offset 0 has the planner look up each key by itself, see prefetch.go.
 func (s *session) askUsage(b *pgx.Batch, n need) {
-	var users, keys [][]byte
-	today := imagegen.UsageDay(s.db.books.Now()).Unix()
-	const aDay = 24 * 60 * 60
-	days := []int64{today - aDay, today, today + aDay}
+	var users, keys []string
+	today := imagegen.UsageDay(s.db.books.Now())
+	days := []time.Time{today.AddDate(0, 0, -1), today, today.AddDate(0, 0, 1)}
 	for k := range n.billed {
 		if s.whole[k] == nil {
-			users, keys = append(users, []byte(k.user)), append(keys, []byte(k.key))
-			s.whole[k] = map[int64]bool{days[0]: true, days[1]: true, days[2]: true}
+			users, keys = append(users, string(k.user)), append(keys, string(k.key))
+			s.whole[k] = map[time.Time]bool{days[0]: true, days[1]: true, days[2]: true}
 			s.totals[k] = &total{KeyTotal: ledger.KeyTotal{User: k.user, Key: k.key}}
 		}
 	}
 	none := func(ledger.UsageKey) {}
 	if len(users) > 0 {
-		b.Queue(`select u.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) cross join lateral
- (select form from imagegend.usage u where u.usr = x.usr and u.key = x.key and u.day = any($3) offset 0) u`,
+		b.Queue(`select `+inUsage.of("t")+` from unnest($1::text[], $2::text[]) x(usr, key) cross join lateral
+ (select * from imagegend.usage u where u.usr = x.usr and u.key = x.key and u.day = any($3) offset 0) t`,
 			users, keys, days).Query(s.scanUsage(none))
-		b.Queue(`select t.form from unnest($1::bytea[], $2::bytea[]) x(usr, key) join imagegend.totals t on t.usr = x.usr and t.key = x.key`, users, keys).Query(s.scanTotals)
+		b.Queue(totalsOfKeys, users, keys).Query(s.scanTotals)
 	}
 	if ids := unique(n.charges); len(ids) > 0 {
-		b.Queue(`select u.form from imagegend.charges c join imagegend.usage u on u.usr = c.usr and u.key = c.key and u.day = c.day and u.model = c.model where c.id = any($1)`,
+		b.Queue(`select `+inUsage.of("u")+` from imagegend.charges c join imagegend.usage u on u.usr = c.usr and u.key = c.key and u.day = c.day and u.model = c.model where c.id = any($1)`,
 			ids).Query(s.scanUsage(none))
-		b.Queue(`select t.form from imagegend.charges c join imagegend.totals t on t.usr = c.usr and t.key = c.key where c.id = any($1)`, ids).Query(s.scanTotals)
-	}
-}
-
-// flushUsage writes rows of usage and totals. Both are upserts, since a session does not note whether the database has
-// such a row.
-func (s *session) flushUsage(b *pgx.Batch) {
-	var users, keys, models, forms [][]byte
-	var days []int64
-	for k, u := range s.usage {
-		if u.changed {
-			users, keys, models, days = append(users, []byte(k.User)), append(keys, []byte(k.Key)),
-				append(models, []byte(k.Model)), append(days, k.Day.Unix())
-			forms = append(forms, kv.Encode(&u.Usage, ledgerkv.UsageForm))
-		}
-	}
-	if len(users) > 0 {
-		b.Queue(`insert into imagegend.usage (usr, key, day, model, form) select * from unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bytea[])
- on conflict (usr, key, day, model) do update set form = excluded.form`, users, keys, days, models, forms)
-	}
-	users, keys, forms = nil, nil, nil
-	for k, t := range s.totals {
-		if t.changed {
-			users, keys, forms = append(users, []byte(k.user)), append(keys, []byte(k.key)),
-				append(forms, kv.Encode(&t.KeyTotal, ledgerkv.TotalForm))
-		}
-	}
-	if len(users) > 0 {
-		b.Queue(`insert into imagegend.totals (usr, key, form) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[])
- on conflict (usr, key) do update set form = excluded.form`, users, keys, forms)
+		b.Queue(`select `+inKeyTotals.of("t")+` from imagegend.charges c
+ join imagegend.key_totals t on t.usr = c.usr and t.key = c.key where c.id = any($1)`, ids).Query(s.scanTotals)
 	}
 }

@@ -19,21 +19,22 @@ func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 //
 // A generation that is gone or queued again was running before, so it is among those that lose a lease.
 func (s *session) flushWork(b *pgx.Batch) {
-	var rested, unqueued, leased [][]byte
-	var attempts, until []int64
+	var rested, unqueued, leased []string
+	var attempts []int64
+	var until []time.Time
 	var queued []*generation
 	for id, g := range s.rows {
 		if !g.changed {
 			continue
 		}
 		if g.was.Running() && !g.Running() {
-			rested = append(rested, []byte(id))
+			rested = append(rested, string(id))
 		}
 		if g.was.State == imagegen.StateQueued && g.State != imagegen.StateQueued {
-			unqueued = append(unqueued, []byte(id))
+			unqueued = append(unqueued, string(id))
 		}
-		if g.Running() && g.lease != 0 {
-			leased, attempts, until = append(leased, []byte(id)), append(attempts, int64(g.Attempt)),
+		if g.Running() && !g.lease.IsZero() {
+			leased, attempts, until = append(leased, string(id)), append(attempts, int64(g.Attempt)),
 				append(until, g.lease)
 		}
 		if g.State == imagegen.StateQueued {
@@ -47,7 +48,7 @@ func (s *session) flushWork(b *pgx.Batch) {
 		b.Queue(`delete from imagegend.waiting where id = any($1)`, unqueued)
 	}
 	if len(leased) > 0 {
-		b.Queue(`insert into imagegend.leases select * from unnest($1::bytea[], $2::bigint[], $3::bigint[])
+		b.Queue(`insert into imagegend.leases select * from unnest($1::text[], $2::bigint[], $3::timestamptz[])
  on conflict (id) do update set attempt = excluded.attempt, until = excluded.until`, leased, attempts, until)
 	}
 	s.enqueue(b, queued)
@@ -61,25 +62,20 @@ func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
 		return
 	}
 	slices.SortFunc(queued, func(x, y *generation) int { return cmp.Compare(x.ID, y.ID) })
-	var ids, users, models [][]byte
+	var ids, users, models []string
 	var begun []bool
-	var due []*int64
-	var since []int64
+	var due []*time.Time
+	var since []time.Time
 	var inLine []standing
 	for _, g := range queued {
-		ids, users = append(ids, []byte(g.ID)), append(users, []byte(g.Account()))
-		models = append(models, []byte(g.Model))
-		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt.UnixNano())
-		var at *int64
-		if !g.Due.IsZero() {
-			n := g.Due.UnixNano()
-			at = &n
-		} else {
+		ids, users = append(ids, string(g.ID)), append(users, string(g.Account()))
+		models = append(models, string(g.Model))
+		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt)
+		if due = append(due, timeOrNull(g.Due)); g.Due.IsZero() {
 			inLine = append(inLine, standing{g.Account(), g.Model})
 		}
-		due = append(due, at)
 	}
-	b.Queue(`insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bool[], $5::bigint[], $6::bigint[])
+	b.Queue(`insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::timestamptz[], $6::timestamptz[])
  on conflict (id) do update set begun = excluded.begun, due = excluded.due`, ids, users, models, begun, due, since)
 	s.queueUp(b, inLine)
 }
@@ -91,9 +87,9 @@ type standing struct {
 }
 
 // columnsOfLines is a list for each column of turns.
-func columnsOfLines(all []standing) (users, models [][]byte) {
+func columnsOfLines(all []standing) (users, models []string) {
 	for _, st := range all {
-		users, models = append(users, []byte(st.user)), append(models, []byte(st.model))
+		users, models = append(users, string(st.user)), append(models, string(st.model))
 	}
 	return users, models
 }
@@ -127,7 +123,7 @@ func (s *session) queueUp(b *pgx.Batch, all []standing) {
 	}
 	users, models := columnsOfLines(all)
 	b.Queue(`insert into imagegend.turns as t select x.usr, x.model, coalesce((select min(turn) from imagegend.turns o where o.usr = x.usr), x.turn)
- from unnest($1::bytea[], $2::bytea[], $3::bigint[]) x(usr, model, turn) on conflict (usr, model) do update set turn = t.turn`, users, models, turns)
+ from unnest($1::text[], $2::text[], $3::bigint[]) x(usr, model, turn) on conflict (usr, model) do update set turn = t.turn`, users, models, turns)
 }
 
 // turns gives turns. Each is later than the one before that this process gave, and about the time in nanoseconds since

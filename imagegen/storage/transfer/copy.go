@@ -50,7 +50,8 @@ func Copy(ctx context.Context, from Moment, to End) error {
 	if err := target.empty(ctx); err != nil {
 		return err
 	}
-	mark := Mark{State: Arriving, Move: rand.Text(), Other: from.Name, Since: time.Now().UTC()}
+	mark := Mark{State: Arriving, Move: rand.Text(), Other: from.Name,
+		Since: time.Now().UTC().Truncate(time.Microsecond)}
 	if err := target.setMark(ctx, mark); err != nil {
 		return err
 	}

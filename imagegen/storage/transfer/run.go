@@ -132,7 +132,7 @@ func (m *move) mark(s State) Mark {
 	if s == Arriving {
 		other = m.from.Name
 	}
-	return Mark{State: s, Move: m.id, Other: other, Since: time.Now().UTC(), At: m.at}
+	return Mark{State: s, Move: m.id, Other: other, Since: time.Now().UTC().Truncate(time.Microsecond), At: m.at}
 }
 
 // markEnds marks both ends and audits the source, or finds where a move of both was broken off. copied: the source is

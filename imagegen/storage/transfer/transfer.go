@@ -62,9 +62,9 @@ const (
 // moved are the buckets whose rows are moved.
 var moved = append(tables.Moved(), ledgerkv.JournalIn, ledgerkv.ClockIn, trail.Rows, trail.Ends)
 
-// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (indexes, digests, and all of the
-// ledger except its journal and clock), or concern one storage alone (its format and its mark) or are not worth it (what
-// package tables forgets by itself).
+// Moves reports whether the rows of a bucket are moved. Other buckets follow from these (indexes, digests, and all of
+// the ledger except its journal and clock), or concern one storage alone (its format and its mark) or are not worth it
+// (what package tables forgets by itself).
 func Moves(bucket string) bool { return slices.Contains(moved, kv.Bucket(bucket)) }
 
 // Reader reads rows.

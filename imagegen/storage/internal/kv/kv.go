@@ -18,12 +18,6 @@ import (
 // Bucket names an ordered set of keys.
 type Bucket string
 
-// Place is where a value is stored.
-type Place struct {
-	Bucket Bucket
-	Key    []byte
-}
-
 // Tx is one transaction. Its slices are valid until it ends and must not be changed; slices given
 // to Put belong to the transaction until it ends.
 //

@@ -3,6 +3,7 @@ package ledger
 import (
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -48,8 +49,9 @@ func (a *openAccount) chain(e Entry, epoch uint64) Entry {
 	e.User, e.Seq, e.Time, e.Epoch, e.Balance = a.User, a.Seq+1, a.dated(a.at.Wall, epoch), epoch, a.Available+e.Credits
 	for i := range e.Lots {
 		e.Lots[i].Number = a.Lots + uint64(i) + 1
+		e.Lots[i].Expires = e.Lots[i].Expires.Truncate(time.Microsecond)
 	}
-	e.Encoded = kv.Encode(&e, entryForm)
+	e = e.Encode()
 	e.Hash = kv.Chained(a.Hash, e.Encoded)
 	return e
 }

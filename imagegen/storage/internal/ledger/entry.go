@@ -101,6 +101,12 @@ func (e Entry) Stored() []byte {
 	return append(e.Encoded[:len(e.Encoded):len(e.Encoded)], e.Hash[:]...)
 }
 
+// Encode returns the entry with its encoding, which follows from its fields.
+func (e Entry) Encode() Entry {
+	e.Encoded = kv.Encode(&e, entryForm)
+	return e
+}
+
 // DecodeEntry reads a stored entry. The entry's Encoded is part of stored, which must not be changed after that. It
 // does not verify the hash; Entry.follows does.
 func DecodeEntry(stored []byte) (e Entry, err error) {

@@ -102,7 +102,7 @@ func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
 	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority",
 		cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
-	err = l.act(ctx, account.ActCreditGrant, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditGrant, g.User, func(b Books) (trail.Change, error) {
 		before := b.Balance(g.User)
 		if granted, err = b.grant(g, account.ActorOf(ctx)); granted.Repeated {
 			return trail.Change{}, err
@@ -115,7 +115,7 @@ func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.
 // Revoke implements imagegen.CreditAdmin. Its row in the audit trail has the credits as a negative number.
 func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
 	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
-	err = l.act(ctx, account.ActCreditRevoke, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditRevoke, r.User, func(b Books) (trail.Change, error) {
 		before := b.Balance(r.User)
 		if revoked, err = b.revoke(r, account.ActorOf(ctx)); revoked.Repeated {
 			return trail.Change{}, err
@@ -131,10 +131,14 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 		After: trail.Fields("balance", b.Balance(u).Credits) + " " + terms}
 }
 
-// act is update for what an operator does, with its row in the audit trail.
-func (l *Ledger) act(ctx context.Context, act account.Act, f func(Books) (trail.Change, error)) error {
-	at := l.Read()
-	return trail.ActIn(ctx, at.Now, act, l.store.Update, Tx.Note, func(tx Tx) (trail.Change, error) {
+// act is update for what an operator does with a user's account, with its row in the audit trail.
+func (l *Ledger) act(ctx context.Context, act account.Act, u imagegen.UserID,
+	f func(Books) (trail.Change, error)) error {
+	at, update := l.Read(), l.store.Update
+	if s, foresees := l.store.(Foreseeing); foresees {
+		update = func(ctx context.Context, f func(Tx) error) error { return s.UpdateAccount(ctx, u, f) }
+	}
+	return trail.ActIn(ctx, at.Now, act, update, Tx.Note, func(tx Tx) (trail.Change, error) {
 		return f(l.At(tx, l.current(tx, at)))
 	})
 }
@@ -151,14 +155,14 @@ func checkCharge(id imagegen.ChargeID) error {
 	if validID(string(id)) {
 		return nil
 	}
-	return imagegen.Invalid("a charge's identifier is 1 to 255 bytes without NUL; got %q", id)
+	return imagegen.Invalid("a charge's identifier is 1 to 255 bytes of UTF-8 without NUL; got %q", id)
 }
 
 // checkBill checks what a charge is booked under: these words become keys of rows of usage.
 func checkBill(c imagegen.Charge) error {
 	if c.N < 0 || c.Model != "" && !validID(c.Model) || c.Key != "" && !validID(string(c.Key)) ||
 		strings.HasPrefix(string(c.Key), memberMark) {
-		return imagegen.Invalid("a charge names a model and a key of at most 255 bytes without NUL, and no number of images below 0; got %q, %q and %d", c.Model, c.Key, c.N)
+		return imagegen.Invalid("a charge names a model and a key of at most 255 bytes of UTF-8 without NUL, and no number of images below 0; got %q, %q and %d", c.Model, c.Key, c.N)
 	}
 	if c.Member == "" {
 		return nil
@@ -167,11 +171,13 @@ func checkBill(c imagegen.Charge) error {
 }
 
 func checkRef(ref string) error {
-	if ref == "" || validID(ref) && utf8.ValidString(ref) {
+	if ref == "" || validID(ref) {
 		return nil
 	}
 	return imagegen.Invalid("a reference is at most 255 bytes of UTF-8 without NUL; got %q", ref)
 }
 
 // validID reports whether an identifier can be part of a row's key, where NUL ends it.
-func validID(s string) bool { return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") }
+func validID(s string) bool {
+	return s != "" && len(s) <= 255 && !strings.Contains(s, "\x00") && utf8.ValidString(s)
+}

@@ -16,7 +16,8 @@ create table imagegend.users (
   limit_credits bigint not null,
   limit_daily bigint not null,
   limit_monthly bigint not null,
-  limit_at_once bigint not null
+  limit_at_once bigint not null,
+  limit_models text[] not null
 );
 create index users_members on imagegend.users (sponsor, name) where sponsor is not null;
 
@@ -34,7 +35,8 @@ create table imagegend.api_keys (
   limit_credits bigint not null,
   limit_daily bigint not null,
   limit_monthly bigint not null,
-  limit_at_once bigint not null
+  limit_at_once bigint not null,
+  limit_models text[] not null
 ) with (fillfactor = 70); -- last_used_at changes often
 create index api_keys_users on imagegend.api_keys (usr, id);
 
@@ -124,117 +126,257 @@ create table imagegend.settings (
 
 -- One row for each user, also without credits: who changes anything of a user's locks it first.
 create table imagegend.accounts (
-  usr bytea primary key,
-  seq bigint not null check (seq >= 0),
-  next bigint, -- when the first of what is available expires; null: nothing does
-  form bytea not null
+  usr text collate "C" primary key,
+  available bigint not null default 0,
+  held bigint not null default 0,
+  granted bigint not null default 0,
+  spent bigint not null default 0,
+  expired bigint not null default 0,
+  revoked bigint not null default 0,
+  expiring bigint not null default 0,
+  expires_at timestamptz,
+  lots bigint not null default 0,
+  seq bigint not null default 0 check (seq >= 0),
+  hash bytea,
+  at timestamptz,
+  epoch bigint not null default 0
 ) with (fillfactor = 50);
-create index accounts_due on imagegend.accounts (next) where next is not null;
+create index accounts_due on imagegend.accounts (expires_at) where expires_at is not null;
 
 -- live has a column of its own so that a charge, which takes a part of a lot, touches no index.
 create table imagegend.lots (
-  usr bytea not null,
+  usr text collate "C" not null,
   lot bigint not null,
-  priority smallint not null,
-  expires bigint not null, -- never: 9223372036854775807
-  paid boolean not null,
-  effective bigint not null,
-  live boolean not null,
-  form bytea not null,
+  granted bigint not null,
+  remaining bigint not null,
+  held bigint not null,
+  spent bigint not null,
+  expired bigint not null,
+  revoked bigint not null,
+  moved bigint not null,
+  promo boolean not null,
+  priority integer not null,
+  effective_at timestamptz not null,
+  expires_at timestamptz,
+  ref text,
+  refund boolean not null,
+  live boolean generated always as (remaining > 0) stored,
   primary key (usr, lot)
 ) with (fillfactor = 50);
-create index lots_spendable on imagegend.lots (usr, priority, expires, paid, effective, lot) where live;
-create index lots_expiring on imagegend.lots (usr, expires, lot) where live and expires < 9223372036854775807;
+create index lots_spendable on imagegend.lots (usr, priority, expires_at, promo desc, effective_at, lot) where live;
+create index lots_expiring on imagegend.lots (usr, expires_at, lot) where live and expires_at is not null;
 
-create table imagegend.journal (
-  usr bytea not null,
+-- The journal.
+create table imagegend.entries (
+  usr text collate "C" not null,
   seq bigint not null,
-  at bigint not null,
+  at timestamptz,
   epoch bigint not null,
-  ref bytea,
-  form bytea not null,
+  kind text not null,
+  charge text collate "C",
+  ref text collate "C",
+  actor text,
+  member text collate "C",
+  model text collate "C",
+  api_key text collate "C",
+  credits bigint not null,
+  used bigint not null,
+  balance bigint not null,
+  images integer not null,
+  cancelled boolean not null,
+  charged_at timestamptz,
+  lots bigint[],
+  took bigint[],
+  back bigint[],
+  moved bigint[],
+  made_lots bigint[],
+  made_credits bigint[],
+  made_promo boolean[],
+  made_priority bigint[],
+  made_expires_at timestamptz[],
+  hash bytea not null,
   primary key (usr, seq)
 );
-create unique index journal_refs on imagegend.journal (ref) where ref is not null;
+create unique index entries_refs on imagegend.entries (ref) where ref is not null;
 
 -- Where the last entry of a charge stands: all else of it follows from that.
 create table imagegend.charges (
-  id bytea primary key,
-  usr bytea not null,
+  id text collate "C" primary key,
+  usr text collate "C" not null,
   seq bigint not null,
   open boolean not null,
-  lots bigint[] not null, -- that it was taken from
-  key bytea,              -- of the row of usage that it counts in
-  day bigint,
-  model bytea
+  lots bigint[] not null,
+  key text collate "C",
+  day date,
+  model text collate "C"
 ) with (fillfactor = 80);
 create index charges_open on imagegend.charges (id) where open;
 
 create table imagegend.usage (
-  usr bytea not null,
-  key bytea not null,
-  day bigint not null, -- its midnight, in seconds since 1970
-  model bytea not null,
-  form bytea not null,
+  usr text collate "C" not null,
+  key text collate "C" not null,
+  day date not null,
+  model text collate "C" not null,
+  charged bigint not null,
+  refunded bigint not null,
+  spent bigint not null,
+  images bigint not null,
+  generations bigint not null,
+  failed bigint not null,
+  cancelled bigint not null,
+  api_key text collate "C" generated always as (case when key not like E'\x01%' then nullif(key, '') end) stored,
+  member text collate "C" generated always as (case when key like E'\x01%' then substr(key, 2) end) stored,
   primary key (usr, key, day, model)
 ) with (fillfactor = 50);
 create index usage_by_day on imagegend.usage (day, usr, key);
 
-create table imagegend.totals (
-  usr bytea not null,
-  key bytea not null,
-  form bytea not null,
+create table imagegend.key_totals (
+  usr text collate "C" not null,
+  key text collate "C" not null,
+  credits bigint not null,
+  open bigint not null,
   primary key (usr, key)
 ) with (fillfactor = 50);
 
 create table imagegend.clock (
-  one boolean primary key default true check (one),
-  form bytea
+  version bigint not null,
+  at timestamptz,
+  doubt boolean not null,
+  skew interval not null,
+  epoch bigint not null,
+  corrected_at timestamptz
 );
-insert into imagegend.clock default values;
+insert into imagegend.clock values (0, null, false, '0', 0, null);
 
 create table imagegend.generations (
-  id bytea primary key,
-  usr bytea not null,
-  status text,                 -- null: invisible
-  unsettled boolean not null,
-  disputed boolean not null,
-  created bigint not null,
-  ended bigint,                -- of those that ended and are there to be read
-  idempotency bytea,           -- hash of the idempotency key
-  nth bigint not null,         -- of those that came by that key
-  joining bytea,               -- key of the equal calls that may join
-  tells bigint,                -- end of what ended and has something to be forgotten
-  erased boolean not null,
+  id text collate "C" primary key,
+  usr text collate "C" not null,
+  payer text collate "C",
+  api_key text collate "C",
+  model text collate "C" not null,
+  prompt text,
+  n integer not null,
+  width integer not null,
+  height integer not null,
+  quality text,
+  effort text,
+  ratio text,
+  tier text,
+  price bigint not null,
+  options jsonb not null,
+  async boolean not null,
+  idempotency_key text,
+  idempotency_hash bytea,
+  nth bigint not null,
+  fingerprint bytea,
+  join_key bytea,
+  created_at timestamptz,
+  charged_here boolean not null,
+  state text not null,
+  status text,
+  attempt integer not null,
+  failures integer not null,
+  resumptions integer not null,
+  delay interval not null,
+  due_at timestamptz,
+  job bytea,
+  job_upstreams jsonb,
+  published integer not null,
+  failure text,
+  failure_detail text,
+  completed_at timestamptz,
+  balance bigint,
+  balance_account_type text,
+  balance_expires bigint,
+  balance_expires_at timestamptz,
+  undelivered boolean not null,
   favourite boolean not null,
-  form bytea not null
+  partly_cancelled boolean not null,
+  dispute text,
+  refunded boolean not null
 ) with (fillfactor = 70);
+-- The newest of a user's generations, by status and whatever it is. The index by status keeps, until the next vacuum, an
+-- entry for each that was ever queued or under way, so that it does not serve for both. The condition of the other is
+-- one that no page of a single status has: such a page would search it for the few that fit.
 create index generations_listed on imagegend.generations (usr, status, id) where status is not null;
-create index generations_favourites on imagegend.generations (usr, status, id) where favourite;
-create index generations_unsettled on imagegend.generations (id) where unsettled;
-create index generations_disputed on imagegend.generations (id) where disputed;
-create index generations_ends on imagegend.generations (ended, id) where ended is not null;
--- Its condition is one that no page of a single status has: such a page would search it for the few that fit.
 create index generations_newest on imagegend.generations (usr, id) where coalesce(status, '') <> '';
-create index generations_reserved on imagegend.generations (usr, idempotency, nth) where idempotency is not null;
-create index generations_joining on imagegend.generations (usr, joining, id) where joining is not null;
-create index generations_tells on imagegend.generations (erased, tells, id) where tells is not null;
+create index generations_favourites on imagegend.generations (usr, status, id) where favourite;
+create index generations_unsettled on imagegend.generations (id)
+  where state in ('charging', 'queued', 'processing', 'settling');
+create index generations_disputed on imagegend.generations (id) where dispute is not null;
+create index generations_ends on imagegend.generations (completed_at, id) where state in ('succeeded', 'failed');
+create index generations_prompts on imagegend.generations (completed_at, id)
+  where state = 'failed' and prompt is not null;
+create index generations_hashes on imagegend.generations (completed_at, id)
+  where state = 'erased' and idempotency_hash is not null;
+create index generations_reserved on imagegend.generations (usr, idempotency_hash, nth)
+  where idempotency_hash is not null;
+create index generations_joining on imagegend.generations (usr, join_key, id) where undelivered;
+
+create table imagegend.images (
+  generation text collate "C" not null,
+  nr integer not null,
+  id text collate "C" not null,
+  attempt integer not null,
+  media_type text not null,
+  width integer not null,
+  height integer not null,
+  bytes bigint not null,
+  sha256 bytea not null,
+  created_at timestamptz,
+  provenance text,
+  primary key (generation, nr)
+);
+
+create table imagegend.reference_images (
+  generation text collate "C" not null,
+  nr integer not null,
+  id text collate "C" not null,
+  mask boolean not null,
+  image text collate "C",
+  media_type text not null,
+  bytes bigint not null,
+  width integer not null,
+  height integer not null,
+  sha256 bytea not null,
+  orientation integer not null,
+  copy_of text collate "C",
+  primary key (generation, nr)
+);
+
+create table imagegend.attempts (
+  generation text collate "C" not null,
+  nr integer not null,
+  attempt integer not null,
+  provider text not null,
+  images bigint not null,
+  text_input bigint not null,
+  image_input bigint not null,
+  text_output bigint not null,
+  image_output bigint not null,
+  units bigint not null,
+  machine_time interval not null,
+  surplus bigint not null,
+  cost bigint not null,
+  reason text not null,
+  primary key (generation, nr)
+);
 
 -- Of running generations; small and hot.
 create table imagegend.leases (
-  id bytea primary key,
+  id text collate "C" primary key,
   attempt bigint not null,
-  until bigint not null
+  until timestamptz not null
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 -- Of queued generations; small and hot.
 create table imagegend.waiting (
-  id bytea primary key,
-  usr bytea not null,
-  model bytea not null,
+  id text collate "C" primary key,
+  usr text collate "C" not null,
+  model text collate "C" not null,
   begun boolean not null,      -- before, in an attempt that did not finish it
-  due bigint,                  -- null: it is
-  since bigint not null        -- when the generation was created
+  due timestamptz,             -- null: it is
+  since timestamptz not null   -- when the generation was created
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index waiting_due on imagegend.waiting (usr, model, begun desc, id) where due is null;
 create index waiting_delayed on imagegend.waiting (due) where due is not null;
@@ -243,8 +385,8 @@ create index waiting_old on imagegend.waiting (since);
 -- The place of each user with work that is due in the line of each model. A row may outlast the work for as
 -- long as nobody claims; it is never missing.
 create table imagegend.turns (
-  usr bytea not null,
-  model bytea not null,
+  usr text collate "C" not null,
+  model text collate "C" not null,
   turn bigint not null,
   primary key (usr, model)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
@@ -253,10 +395,11 @@ create index turns_in_line on imagegend.turns (model, turn);
 -- What generations count for: sums that follow from them, for operators. day is in seconds since 1970, cost in
 -- millionths.
 create table imagegend.generation_totals (
-  day bigint not null, model bytea not null, usr bytea not null, key bytea not null,
+  day bigint not null, model text collate "C" not null, payer text collate "C" not null,
+  usr text collate "C" not null, key text collate "C" not null,
   generations bigint not null, images bigint not null, spent bigint not null,
   attempts bigint not null, unknown bigint not null, cost bigint not null,
-  primary key (day, model, usr, key)
+  primary key (day, model, payer, usr, key)
 );
 
 -- Keys that are kept until a time, for limits that several processes share and for what works once.
@@ -277,9 +420,14 @@ create table imagegend.duties (duty text primary key, began timestamptz not null
 -- nothing of it would work on what is half there.
 create table imagegend.moves (
   one boolean primary key default true check (one),
-  form bytea not null
+  state text,
+  move text,
+  other text,
+  since timestamptz,
+  bucket text,
+  key bytea
 );
-insert into imagegend.moves values (true, '');
+insert into imagegend.moves default values;
 
 -- What its triggers refuse, see SetMark.
 create function imagegend.moved() returns trigger language plpgsql as '

@@ -28,17 +28,3 @@ func JournalPlace(key []byte) (p ledger.Place, ok bool) {
 
 // ClockKey is the key of the clock's mark in ClockIn.
 func ClockKey() []byte { return only }
-
-// The encodings of rows, for a store that keeps them elsewhere than in kv.
-
-// AccountForm is how an account is kept.
-func AccountForm(c *kv.Coder, a *ledger.Account) { accountForm(c, a) }
-
-// LotForm is how a lot is kept.
-func LotForm(c *kv.Coder, l *ledger.Lot) { lotForm(c, l) }
-
-// UsageForm is how a row of usage is kept.
-func UsageForm(c *kv.Coder, u *ledger.Usage) { usageForm(c, u) }
-
-// TotalForm is how the total of an API key is kept.
-func TotalForm(c *kv.Coder, t *ledger.KeyTotal) { totalForm(c, t) }

@@ -1,0 +1,81 @@
+package postgres_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/matryer/is"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+)
+
+// Grants of several nodes share commits, and the trail has a row of each.
+func TestGrantsOfThreeNodes(t *testing.T) {
+	is := is.New(t)
+	url := postgrestest.Start(t).Database(t)
+	nodes := []*postgres.DB{open(t, url), open(t, url), open(t, url)}
+	const grants, users = 900, 50
+	var g errgroup.Group
+	g.SetLimit(192)
+	_, before := total(nodes)
+	began := time.Now()
+	for n := range grants {
+		g.Go(func() error {
+			_, err := nodes[n%3].Grant(context.Background(), imagegen.Grant{Credits: 1, Ref: fmt.Sprint("payment ", n),
+				User: imagegen.UserID(fmt.Sprint("user ", n%users))})
+			return err
+		})
+	}
+	is.NoErr(g.Wait())
+	_, after := total(nodes)
+	t.Logf("%.0f grants a second, in %d commits", grants/time.Since(began).Seconds(), after-before)
+	is.True(after-before < grants/4)
+	for n := range users {
+		b, err := nodes[0].Balance(t.Context(), imagegen.UserID(fmt.Sprint("user ", n)))
+		is.NoErr(err)
+		is.Equal(b.Credits, imagegen.Credits(grants/users))
+	}
+	report, err := nodes[0].Audit(t.Context())
+	is.NoErr(err)
+	is.Equal(report.TrailRows, grants)
+}
+
+// total is the round trips and transactions of some nodes.
+func total(nodes []*postgres.DB) (trips, transactions int64) {
+	for _, db := range nodes {
+		t, n := db.Trips()
+		trips, transactions = trips+t, transactions+n
+	}
+	return trips, transactions
+}
+
+// The last use of many keys waits for no act, and holds none up.
+func TestKeysAreTouchedBesideActs(t *testing.T) {
+	is, s := is.New(t), postgrestest.Start(t)
+	url := s.Database(t)
+	db := open(t, url)
+	const keys = 10_000
+	is.NoErr(s.Exec(databaseOf(t, url), fmt.Sprintf(`insert into imagegend.api_keys
+ select sha256(n::text::bytea), 'key_' || n, 'alice', '', '', null, null, null, null, 0, 0, 0, 0, 0
+ from generate_series(1, %d) n`, keys)))
+	acts := holding(t, s, url, `select from imagegend.acts for update`)
+	used, at := make(map[imagegen.KeyID]time.Time), time.Now().UTC().Truncate(time.Microsecond)
+	for n := range keys {
+		used[imagegen.KeyID(fmt.Sprint("key_", n+1))] = at
+	}
+	began := time.Now()
+	is.NoErr(db.TouchKeys(t.Context(), used))
+	t.Logf("%d keys in %v", keys, time.Since(began))
+	acts.commit()
+	all, err := db.Keys(t.Context(), "alice")
+	is.NoErr(err)
+	is.Equal(len(all), keys)
+	for _, k := range all {
+		is.Equal(k.LastUsedAt, at)
+	}
+}
