@@ -23,7 +23,7 @@ const readMarks = `select key, until from imagegend.marks where key = any($1) an
 // writeMarks also forgets up to 20 marks whose time has passed; it adds fewer, so they do not pile up.
 const writeMarks = `with over as (delete from imagegend.marks where key in
  (select key from imagegend.marks where until <= $3 and key <> all($1) order by until limit 20 for update skip locked))
- insert into imagegend.marks select * from unnest($1::bytea[], $2::bigint[]) on conflict (key) do update set until = excluded.until`
+ insert into imagegend.marks select * from unnest($1::bytea[], $2::timestamptz[]) on conflict (key) do update set until = excluded.until`
 
 // Mark implements [account.LoginStore]. It locks its keys and nothing else, and does not wait for the disk. A key that
 // is to be removed stays until it is forgotten, with a time that has passed. Strangers cause marks, so few calls are
@@ -50,9 +50,8 @@ func (db *DB) Mark(ctx context.Context, now time.Time, keys [][32]byte, change f
 	read := func(s *session) []time.Time {
 		until := make([]time.Time, len(keys))
 		var key []byte
-		var n int64
-		s.scan(func() { until[at[string(key)]] = time.Unix(0, n).UTC() }, []any{&key, &n}, readMarks, places,
-			now.UnixNano())
+		var till time.Time
+		s.scan(func() { until[at[string(key)]] = till.UTC() }, []any{&key, &till}, readMarks, places, now)
 		return until
 	}
 	changes := false
@@ -65,13 +64,13 @@ func (db *DB) Mark(ctx context.Context, now time.Time, keys [][32]byte, change f
 			if !change(until) {
 				return errUnchanged
 			}
-			times := make([]int64, len(keys))
+			times := make([]time.Time, len(keys))
 			for i, t := range until {
 				if t.After(now) {
-					times[i] = t.UnixNano()
+					times[i] = t
 				}
 			}
-			s.exec(writeMarks, places, times, now.UnixNano())
+			s.exec(writeMarks, places, times, now)
 			return nil
 		}, func(_ *session, b *pgx.Batch) {
 			b.Queue(`select set_config('synchronous_commit', 'off', true)`)

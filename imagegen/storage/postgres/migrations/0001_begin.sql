@@ -17,7 +17,7 @@ create table imagegend.users (
   limit_daily bigint not null,
   limit_monthly bigint not null,
   limit_at_once bigint not null,
-  limit_models text[] not null
+  limit_models jsonb
 );
 create index users_members on imagegend.users (sponsor, name) where sponsor is not null;
 
@@ -36,7 +36,7 @@ create table imagegend.api_keys (
   limit_daily bigint not null,
   limit_monthly bigint not null,
   limit_at_once bigint not null,
-  limit_models text[] not null
+  limit_models jsonb
 ) with (fillfactor = 70); -- last_used_at changes often
 create index api_keys_users on imagegend.api_keys (usr, id);
 
@@ -392,10 +392,9 @@ create table imagegend.turns (
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index turns_in_line on imagegend.turns (model, turn);
 
--- What generations count for: sums that follow from them, for operators. day is in seconds since 1970, cost in
--- millionths.
+-- What generations count for: sums that follow from them, for operators.
 create table imagegend.generation_totals (
-  day bigint not null, model text collate "C" not null, payer text collate "C" not null,
+  day date not null, model text collate "C" not null, payer text collate "C" not null,
   usr text collate "C" not null, key text collate "C" not null,
   generations bigint not null, images bigint not null, spent bigint not null,
   attempts bigint not null, unknown bigint not null, cost bigint not null,
@@ -405,7 +404,7 @@ create table imagegend.generation_totals (
 -- Keys that are kept until a time, for limits that several processes share and for what works once.
 create table imagegend.marks (
   key bytea primary key,
-  until bigint not null
+  until timestamptz not null
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index marks_until on imagegend.marks (until);
 
