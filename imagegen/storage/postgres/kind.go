@@ -128,7 +128,10 @@ func textOf(cell any) pgtype.Text {
 		return v
 	case *string:
 		return pgtype.Text{String: *cell, Valid: true}
-	case json.Marshaler, *[]string:
+	case *[]string:
+		form, _ := json.Marshal(cell)
+		return pgtype.Text{String: string(form), Valid: len(*cell) > 0}
+	case json.Marshaler:
 		form, _ := json.Marshal(cell)
 		return pgtype.Text{String: string(form), Valid: true}
 	}

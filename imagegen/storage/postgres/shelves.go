@@ -16,13 +16,13 @@ import (
 var (
 	users = newKind("users", 1, `id text, name text, display_name text, account_type text, created_at timestamptz,
  disabled_at timestamptz, suspended_at timestamptz, sponsor text, limit_credits bigint, limit_daily bigint,
- limit_monthly bigint, limit_at_once bigint`, func(u *imagegen.User) []any {
+ limit_monthly bigint, limit_at_once bigint, limit_models jsonb`, func(u *imagegen.User) []any {
 		return append([]any{&u.ID, &u.Name, orNull(&u.Display), &u.AccountType, at(&u.CreatedAt), at(&u.DisabledAt),
 			at(&u.SuspendedAt), orNull(&u.Sponsor)}, limitsOf(&u.Limits)...)
 	})
 	apiKeys = newKind("api_keys", 1, `hash bytea, id text, usr text, name text, prefix text, created_at timestamptz,
  expires_at timestamptz, revoked_at timestamptz, last_used_at timestamptz, members bigint, limit_credits bigint,
- limit_daily bigint, limit_monthly bigint, limit_at_once bigint`, func(k *imagegen.Key) []any {
+ limit_daily bigint, limit_monthly bigint, limit_at_once bigint, limit_models jsonb`, func(k *imagegen.Key) []any {
 		return append([]any{fixed(k.Hash[:]), &k.ID, &k.User, &k.Name, &k.Prefix, at(&k.CreatedAt), at(&k.ExpiresAt),
 			at(&k.RevokedAt), at(&k.LastUsedAt), &k.Members}, limitsOf(&k.Limits)...)
 	})
@@ -59,7 +59,7 @@ var (
 )
 
 func limitsOf(l *imagegen.KeyLimits) []any {
-	return []any{&l.Credits, &l.Daily, &l.Monthly, &l.Concurrent}
+	return []any{&l.Credits, &l.Daily, &l.Monthly, &l.Concurrent, &l.Models}
 }
 
 // namedEnd is an end of the trail, with its key.
