@@ -21,18 +21,18 @@ func (r rowsDB) View(ctx context.Context, f func(ledger.Tx) error) error {
 	return r.db.view(ctx, func(s *session) error { return f(s) })
 }
 
-// Update implements ledger.Store. The transaction is a kv.Tx too, since a grant looks at the user.
+// Update implements ledger.Store.
 func (r rowsDB) Update(ctx context.Context, f func(ledger.Tx) error) error {
 	return r.db.update(ctx, func(s *session) error { return f(&s.kept) })
 }
 
-// UpdateAccount implements ledger.Foreseeing.
+// UpdateAccount implements ledger.Foreseeing. The transaction is a kv.Tx too, since a grant looks at the user.
 func (r rowsDB) UpdateAccount(ctx context.Context, u imagegen.UserID, f func(ledger.Tx) error) error {
 	var n need
 	if u.Valid() { // else the rules refuse the act
 		n.users = append(n.users, u)
 	}
-	return r.db.act(ctx, n, func(s *session) error { return f(s) })
+	return r.db.act(ctx, n, func(s *session) error { return f(&s.kept) })
 }
 
 // Charge implements [imagegen.Ledger]. For a user whose name is not valid no account is locked, since locking would
