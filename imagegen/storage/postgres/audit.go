@@ -96,7 +96,8 @@ func (a *audit) generations() error {
 			r := g.lift()
 			sums.Add(r.TotalsKey(), r.Totals())
 			a.generation(r)
-			if made := lay(r); made.status != g.status || made.hash != g.hash {
+			if made := lay(r); made.status != g.status || made.hash != g.hash ||
+				made.counts != g.counts {
 				a.violation("index", string(id), "the columns that it is found by are not those that follow from it")
 			}
 			if g.waits != (r.State == imagegen.StateQueued) || g.leased != r.Running() {

@@ -25,6 +25,7 @@ type genRow struct {
 	balance, expires        *int64
 	accountType             string
 	expiresAt               time.Time
+	counts                  [3]int // of parts: one that has none is read without a look at their tables
 	parts
 }
 
@@ -42,19 +43,21 @@ var generations = newKind("generations", 1, `id text, usr text, payer text, api_
  resumptions integer, delay interval, due_at timestamptz, job bytea, job_upstreams jsonb, published integer, failure text,
  failure_detail text, completed_at timestamptz, balance bigint, balance_account_type text, balance_expires bigint,
  balance_expires_at timestamptz, undelivered boolean, favourite boolean, partly_cancelled boolean, dispute text,
- refunded boolean`, func(g *genRow) []any {
+ refunded boolean, image_count integer, reference_count integer, attempt_count integer`, func(g *genRow) []any {
 	return []any{&g.ID, &g.User, orNull(&g.Payer), orNull(&g.KeyID), &g.Model, orNull(&g.Prompt), &g.N,
 		&g.Size.Width, &g.Size.Height, orNull(&g.Quality), orNull(&g.Effort), orNull(&g.Ratio), orNull(&g.Tier),
 		&g.Price, &g.options, &g.Async, orNull(&g.IdempotencyKey), hash(g.hash[:]), &g.Nth, hash(g.Fingerprint[:]),
 		hash(g.JoinKey[:]), at(&g.CreatedAt), &g.Joint, &g.State, orNull(&g.status), &g.Attempt, &g.Failures,
 		&g.Resumptions, span{&g.Delay}, at(&g.Due), &g.Job, &g.upstreams, &g.Published, orNull(&g.failure),
 		orNull(&g.detail), at(&g.CompletedAt), &g.balance, orNull(&g.accountType), &g.expires, at(&g.expiresAt),
-		&g.Undelivered, &g.Favourite, &g.PartlyCancelled, orNull(&g.Dispute), &g.Refunded}
+		&g.Undelivered, &g.Favourite, &g.PartlyCancelled, orNull(&g.Dispute), &g.Refunded, &g.counts[0],
+		&g.counts[1], &g.counts[2]}
 })
 
 // lay makes the columns of a row.
 func lay(r tables.Row) *genRow {
 	g := &genRow{Row: r, status: string(r.Status()), options: options(r.Options), upstreams: r.JobUpstreams}
+	g.counts = [3]int{len(r.Images), len(r.References), len(r.Costs)}
 	if r.IdempotencyKey != "" {
 		g.hash = imagegen.IdempotencyHash(r.IdempotencyKey)
 	}
@@ -160,13 +163,14 @@ var (
 
 // wholeRows is what a query for generations, which it calls t, selects: the columns, and the rows of other tables as
 // arrays of arrays, in whose place NULL stands if there are none.
-var wholeRows = generations.of("t") + aggregated(images) + aggregated(references) + aggregated(attempts)
+var wholeRows = generations.of("t") + aggregated(images, "image_count") +
+	aggregated(references, "reference_count") + aggregated(attempts, "attempt_count")
 
 // fromGenerations is a query for whole generations, but for its conditions.
 var fromGenerations = `select ` + wholeRows + ` from imagegend.generations t`
 
 // aggregated selects the rows of a generation in another table, as JSON.
-func aggregated[V any](k kind[V]) string {
+func aggregated[V any](k kind[V], count string) string {
 	values := make([]string, len(k.columns))
 	for i, c := range k.columns {
 		switch values[i] = "p." + c; k.types[i] {
@@ -176,8 +180,8 @@ func aggregated[V any](k kind[V]) string {
 			values[i] = "(extract(epoch from p." + c + ") * 1000000)::bigint"
 		}
 	}
-	return `, (select jsonb_agg(jsonb_build_array(` + strings.Join(values, ", ") + `) order by p.nr) from ` + k.table +
-		` p where p.generation = t.id)`
+	return `, case when t.` + count + ` > 0 then (select jsonb_agg(jsonb_build_array(` + strings.Join(values, ", ") + `) order by p.nr) from ` + k.table +
+		` p where p.generation = t.id) end`
 }
 
 // aggregate is a list of rows as aggregated selects them.

@@ -293,7 +293,10 @@ create table imagegend.generations (
   favourite boolean not null,
   partly_cancelled boolean not null,
   dispute text,
-  refunded boolean not null
+  refunded boolean not null,
+  image_count integer not null,
+  reference_count integer not null,
+  attempt_count integer not null
 ) with (fillfactor = 70);
 -- The newest of a user's generations, by status and whatever it is. The index by status keeps, until the next vacuum, an
 -- entry for each that was ever queued or under way, so that it does not serve for both. The condition of the other is
