@@ -15,6 +15,9 @@ import (
 // provider's calls are not good, up to 2 % of the storage's fail, and some users have run out of credits.
 const leastProgress = 0.5
 
+// leastSponsored is the share of all orders that a sponsor pays: two users of five are members.
+const leastSponsored = 0.2
+
 func TestSimulation(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // one course for one seed
 	var met figures.Figures
@@ -39,6 +42,10 @@ func TestSimulation(t *testing.T) {
 	if well, all := met.Get("succeeded")+met.Get("partial"), met.Get("orders"); runs >= seeds &&
 		float64(well) < leastProgress*float64(all) {
 		t.Errorf("only %d of %d orders ended well", well, all)
+	}
+	if paid, all := met.Get("paid by a sponsor"), met.Get("orders"); runs >= seeds &&
+		float64(paid) < leastSponsored*float64(all) {
+		t.Errorf("only %d of %d orders were paid by a sponsor", paid, all)
 	}
 	met.Report(t, "simulation")
 }

@@ -127,7 +127,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"oidc-secret-file": "secret", "oidc-name": "Example ID", "oidc-role-claim": "groups", "oidc-operators": "ops",
 		"oidc-create-users": "true", "drain-timeout": "1m", "log-format": "json", "log-level": "debug",
 		"ready-file": "ready.json",
-		"url": "http://localhost:1", "api-key": "k", "model": "m", "output": "fox.png", "n": "3", "size": "64x64",
+		"url":        "http://localhost:1", "api-key": "k", "model": "m", "output": "fox.png", "n": "3", "size": "64x64",
 		"quality": "high", "output-format": "jpeg", "output-compression": "80", "background": "opaque", "seed": "7",
 		"max-credits": "12", "mask": "mask.png", "async": "true", "no-wait": "true", "ref": "a.png", "dir": "pictures",
 		"trusted-proxy": "10.0.0.0/8,192.0.2.1",
