@@ -30,8 +30,8 @@ func (s *Session) caller() waiting.Caller { return waiting.Caller{User: s.Payer(
 // mayStillWait is usable for a call that waits. Without a key it refuses a disabled user; an embedder may have users of
 // its own.
 func (s *Session) mayStillWait(ctx context.Context) error {
-	if s.key != "" {
-		return s.usable(ctx)
+	if err := s.usable(ctx); err != nil || s.key != "" {
+		return err
 	}
 	if u, err := s.engine.accounts.User(ctx, s.user); err == nil && !u.DisabledAt.IsZero() {
 		return imagegen.ErrInvalidKey

@@ -99,7 +99,12 @@ func (e *Engine) As(u imagegen.UserID) *Session { return &Session{engine: e, use
 // its user is disabled. ErrExpiredKey: it has expired. For a key on behalf of people it is the Service of the person
 // whom ctx names, see [account.WithPerson]; without one, that of the key's user, for what needs no person.
 // ErrInvalidRequest: the person cannot be one. ErrChargeRefused: the person is disabled, or has left.
+// With an empty key, it is the Service of the caller whom ctx has, see [account.WithCaller]; ErrInvalidKey then also
+// means that the user is disabled, and the errors of Caller.Still come back.
 func (e *Engine) Authenticate(ctx context.Context, rawKey string) (*Session, error) {
+	if c, ok := account.CallerOf(ctx); ok && rawKey == "" {
+		return e.asCaller(ctx, c)
+	}
 	k, u, err := e.accounts.Authenticate(ctx, rawKey)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 		return imagegen.Result{}, err
 	}
 	result, err := s.generate(ctx, q)
+	result.Balance = s.seen(result.Balance)
 	s.observeReplay(ctx, result, err)
 	return result, err
 }
@@ -276,6 +277,9 @@ func (c *call) waitTurn(ctx context.Context) (err error) {
 // accept makes the record and the charge durable. On success, and when the outcome is
 // unknown, the references belong to the record.
 func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
+	if err := c.session.chargeable(ctx); err != nil {
+		return imagegen.Record{}, err
+	}
 	if err := c.session.join(ctx, c.record.Charge().Credits); err != nil {
 		return imagegen.Record{}, err
 	}

@@ -104,11 +104,16 @@ func (s *Session) lookedUp(ctx context.Context) (imagegen.User, error) {
 	return s.account(ctx)
 }
 
-// account returns the user of the session as it is charged and priced. A person who has asked for nothing yet has the
+// account returns the user of the session as it is charged and priced: by the account type that the host names, if it
+// does. A person who has asked for nothing yet has the
 // limits that the key gives to new members.
 func (s *Session) account(ctx context.Context) (imagegen.User, error) {
 	if s.behalf.Members == 0 || s.member.ID == "" || s.joined {
-		return s.engine.accounts.Account(ctx, s.user)
+		u, err := s.engine.accounts.Account(ctx, s.user)
+		if s.host != nil && s.host.AccountType != "" {
+			u.AccountType = s.host.AccountType
+		}
+		return u, err
 	}
 	u := s.member
 	u.AccountType, u.Limits = s.owner.AccountType, s.behalf.Limits

@@ -19,6 +19,7 @@ type Session struct {
 
 	found  imagegen.User      // the user, as it was when the key was looked up; zero: it was not
 	limits imagegen.KeyLimits // of the key at that time
+	host   *Caller            // whom the host has signed in; nil: somebody else
 
 	behalf imagegen.Key  // a key on behalf of people; zero: the key is for its user
 	owner  imagegen.User // of that key
@@ -35,11 +36,14 @@ func (s *Session) User() imagegen.UserID { return s.user }
 // Engine.As.
 func (s *Session) KeyID() imagegen.KeyID { return s.key }
 
-// usable returns why the session's key can no longer be used; nil if it can. It is called
+// usable returns why the session's key, or the host's sign-in, can no longer be used; nil if it can. It is called
 // again before a replayed answer, since the body of a request may have taken an hour to
 // arrive, and while a call waits. Whatever charges checks the key in its own commit, see [imagegen.Store].
 func (s *Session) usable(ctx context.Context) error {
-	if s.key == "" {
+	switch {
+	case s.host != nil:
+		return s.host.Still(ctx)
+	case s.key == "":
 		return nil
 	}
 	_, err := s.engine.accounts.KeyByHash(ctx, s.hash)
@@ -91,7 +95,7 @@ func (s *Session) Balance(ctx context.Context) (imagegen.Balance, error) {
 	if err != nil {
 		return imagegen.Balance{}, imagegen.ToUserError(err)
 	}
-	return b, nil
+	return *s.seen(&b), nil
 }
 
 // Generation implements [imagegen.Service].
