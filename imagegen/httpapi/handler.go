@@ -56,6 +56,13 @@ type Options struct {
 	// user names the person. nil: X-OpenWebUI-User-Id, X-OpenWebUI-User-Email.
 	PersonHeaders []string
 
+	// Authenticate says whom the program has signed in, such as by a cookie, for requests without an Authorization
+	// header. imagegen.ErrMissingKey: nobody. An error that is not an *imagegen.Error is answered with 500. It gets no
+	// body, has two seconds, and must be safe for concurrent use; a request that it has not answered by then, or in
+	// which it panics, is refused. Of such requests, those that change something must come from a page of this site,
+	// see [http.CrossOriginProtection]; CORSOrigins count for keys only. nil: there are only keys.
+	Authenticate func(*http.Request) (engine.Caller, error)
+
 	// RedirectImages answers a request for an image with a redirect to an address in the image
 	// store itself, so that the bytes do not pass through this process. It requires an
 	// [imagegen.ImageLinker]; without one it has no effect.
@@ -71,7 +78,7 @@ type Options struct {
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
 		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.limits(),
-		PersonHeaders: o.PersonHeaders}, o.Log)}
+		PersonHeaders: o.PersonHeaders, Authenticate: o.Authenticate}, o.Log)}
 	a.router = a.routes()
 	return a
 }

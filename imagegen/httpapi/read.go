@@ -4,18 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
-	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
 // pollAfter is the Retry-After of a generation that has not ended.
@@ -58,14 +55,11 @@ func (a *api) encodeCatalog(ctx context.Context, session *engine.Session) (*cata
 // the prices are those of the default account type.
 func (a *api) models(x *exchange) error {
 	session := a.engine.As("")
-	if key, err := httpguard.Bearer(x.Request.Header); err == nil {
-		known, err := a.engine.Authenticate(x.Ctx, key)
-		switch {
-		case err == nil:
-			session = known
-		case !errors.Is(err, imagegen.ErrInvalidKey) && !errors.Is(err, imagegen.ErrExpiredKey):
-			return err
-		}
+	switch known, err := serving.Identify(&x.Exchange, a.site, a.engine.Authenticate); {
+	case err == nil:
+		session = known
+	case serving.StatusOf(serving.Coded(err)) != http.StatusUnauthorized:
+		return err
 	}
 	c, err := a.encodeCatalog(x.Ctx, session)
 	if err != nil {
@@ -76,11 +70,14 @@ func (a *api) models(x *exchange) error {
 		return errPreconditionFailed
 	}
 	caching := "no-cache" // may be stored, but is asked for each time: cheap with ETag
-	if asked["Authorization"] != nil {
+	if asked["Authorization"] != nil || a.site.Authenticate != nil {
 		caching = "private, no-cache"
 	}
 	x.Header().Set("Cache-Control", caching)
 	x.Header().Add("Vary", "Authorization")
+	if a.site.Authenticate != nil {
+		x.Header().Add("Vary", "Cookie")
+	}
 	x.Header().Set("Etag", c.etag)
 	if asked["If-None-Match"] != nil && lists(asked["If-None-Match"], c.etag, "W/"+c.etag) {
 		x.WriteHeader(http.StatusNotModified)

@@ -75,10 +75,11 @@ func methodNotAllowed(x *exchange) error {
 	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: message}
 }
 
-// withKey lets a handler answer for the user whose key came with the request, see serving.Admit.
+// withKey lets a handler answer for the user whose key came with the request, or whom the host signed in, see
+// serving.Admit.
 func (a *api) withKey(h handle) handle {
 	return func(x *exchange) error {
-		session, leave, err := serving.Admit(&x.Exchange, a.site.Limits, a.engine.Authenticate)
+		session, leave, err := serving.Admit(&x.Exchange, a.site, a.engine.Authenticate)
 		if err != nil {
 			return err
 		}

@@ -6,4 +6,11 @@ var hostChecks = []check{
 		elsewhere: []string{"imagegen/provider/cassette.TestSuite", "imagegen/provider/cassette.TestAnswersComeBack",
 			"imagegen/provider/cassette.TestUnknownCalls", "imagegen/provider/cassette.TestEachAnswerOnce",
 			"imagegen/provider/cassette.TestNoSecrets", "examples/cassette.TestMenuChanged"}},
+	{name: "the host's sign-in", lines: []string{"contract: | the host's sign-in |"},
+		elsewhere: []string{"imagegen/httpapi.TestSignInOfTheHost", "imagegen/httpapi.TestForgedRequests",
+			"imagegen/httpapi.TestSignInThatFails", "imagegen/httpapi.TestSignInThatHangs",
+			"imagegen/httpapi.TestSignInEndsWithTheBody", "imagegen/httpapi.TestLimitsOfSignIns",
+			"imagegen/httpapi/openai.TestSignInOfTheHost", "imagegen/httpapi/mcphttp.TestSignInOfTheHost",
+			"imagegen/engine.TestSignInEnds", "imagegen/engine.TestSignInEndsBeforeTheCharge",
+			"imagegen/engine.TestSignInEndsWhileWaiting", "internal/hostcall.TestHangs"}},
 }

@@ -47,6 +47,9 @@ type Options struct {
 	// PersonHeaders are the headers that name the person who asks, as in package httpapi.
 	PersonHeaders []string
 
+	// Authenticate says whom the program has signed in, as in package httpapi.
+	Authenticate func(*http.Request) (engine.Caller, error)
+
 	// Tools configures the tools. Its Dir, ImageURL, Schemas and Log are ignored: this package never
 	// reads or writes files.
 	Tools mcpserver.Options
@@ -65,7 +68,7 @@ func NewHandler(service *engine.Engine, o Options) http.Handler {
 		slog.New(serving.NewLogHandler(o.Log.Handler()))
 	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
 		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.Limits,
-		PersonHeaders: o.PersonHeaders}, o.Log)}
+		PersonHeaders: o.PersonHeaders, Authenticate: o.Authenticate}, o.Log)}
 	options := mcp.StreamableHTTPOptions{
 		Stateless:           true,
 		MaxRequestBodyBytes: largestBody,
@@ -121,7 +124,7 @@ func (a *api) answerMessage(x *serving.Exchange) error {
 	if !a.admits(x.Request) {
 		return errOrigin
 	}
-	session, leave, err := serving.Admit(x, a.site.Limits, a.engine.Authenticate)
+	session, leave, err := serving.Admit(x, a.site, a.engine.Authenticate)
 	if err != nil {
 		return err
 	}

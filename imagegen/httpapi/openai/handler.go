@@ -27,6 +27,7 @@ import (
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/httpapi/internal/serving"
 )
 
@@ -79,6 +80,10 @@ type Options struct {
 	// PersonHeaders are the headers that name the person who asks, as in package httpapi.
 	PersonHeaders []string
 
+	// Authenticate says whom the program has signed in, as in package httpapi. authenticate, of NewHandler, then gets
+	// an empty key and a context with the caller.
+	Authenticate func(*http.Request) (account.Caller, error)
+
 	// Log gets a line for each request. Neither keys nor prompts are logged. nil: silent.
 	Log *slog.Logger
 }
@@ -91,7 +96,8 @@ func NewHandler[S Session](authenticate func(ctx context.Context, rawKey string)
 	return &api{
 		authenticate: func(ctx context.Context, rawKey string) (Session, error) { return authenticate(ctx, rawKey) },
 		site: serving.NewSite(serving.Site{BaseURL: o.BaseURL, TrustedProxies: o.TrustedProxies,
-			CORSOrigins: o.CORSOrigins, Limits: o.Limits, PersonHeaders: o.PersonHeaders}, o.Log),
+			CORSOrigins: o.CORSOrigins, Limits: o.Limits, PersonHeaders: o.PersonHeaders,
+			Authenticate: o.Authenticate}, o.Log),
 	}
 }
 
@@ -176,7 +182,7 @@ func (a *api) answerCall(x *exchange, method string, answer handle) error {
 	default:
 		return methodNotAllowed(x, allowed)
 	}
-	session, leave, err := serving.Admit(&x.Exchange, a.site.Limits, a.authenticate)
+	session, leave, err := serving.Admit(&x.Exchange, a.site, a.authenticate)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,10 @@ func (s *Site) logRequest(x *Exchange) {
 	}
 	attrs := x.Attrs(x.Request.Method, x.Route, clientaddr.Of(x.Request, s.TrustedProxies))
 	if x.Key != "" {
-		attrs = append(attrs, slog.String("key_id", string(x.Key)), slog.String("user_id", string(x.User)))
+		attrs = append(attrs, slog.String("key_id", string(x.Key)))
+	}
+	if x.User != "" {
+		attrs = append(attrs, slog.String("user_id", string(x.User)))
 	}
 	if g := x.about(); g != "" {
 		attrs = append(attrs, slog.String("generation_id", string(g)))

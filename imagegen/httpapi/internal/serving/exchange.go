@@ -27,13 +27,14 @@ type Exchange struct {
 	Route      string                // its pattern, for the log; "" when none fits
 	Quiet      bool                  // it is logged for debugging only
 	Base       string                // of the addresses in the answer; see Site.FindBase
-	User       imagegen.UserID       // whose key came, if one did
+	User       imagegen.UserID       // whose key came, or whom the host signed in
 	Payer      imagegen.UserID       // whose share of memory the request takes
 	Key        imagegen.KeyID        // that key
 	Still      func() error          // why that key can no longer be used; nil if it can. Set by Admit
 	Generation imagegen.GenerationID // that it is about, if any
 	Err        error                 // the error that was answered, or that cut the answer off
 
+	signedIn imagegen.KeyID // stands for a key where the host signed somebody in; see Site.Authenticate
 	control  http.ResponseController
 	incoming *formdata.Steady // the body, once it is asked for
 	extended time.Time        // when the write deadline was set last

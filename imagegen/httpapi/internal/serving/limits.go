@@ -40,10 +40,10 @@ func NewLimits(requests int) *Limits {
 		heldOfAll)}
 }
 
-// Admit counts a request of a key until leave. ErrOverloaded: the key has too many.
+// Admit counts a request of a key, or of what stands for one, until leave. ErrOverloaded: it has too many.
 func (l *Limits) Admit(k imagegen.KeyID) (leave func(), err error) {
 	if !l.requests.Take(k, 1) {
-		return nil, busy("this API key has %d requests under way; wait for one to end", l.most)
+		return nil, busy("this API key or sign-in has %d requests under way; wait for one to end", l.most)
 	}
 	return func() { l.requests.Give(k, 1) }, nil
 }
@@ -55,21 +55,34 @@ type Caller interface {
 	Payer() imagegen.UserID // whose share of memory the requests take
 }
 
-// Admit returns the session of the caller whose key came with the request, and counts the request against
-// the key's limit until leave. It does not read the body. An answer that takes long asks Exchange.Still again.
-func Admit[S Caller](x *Exchange, l *Limits, authenticate func(ctx context.Context, rawKey string) (S, error)) (
+// Admit returns the session of who asks, see Identify, and counts the request against the limit of the key, or of the
+// host's session, until leave. It does not read the body. An answer that takes long asks Exchange.Still again.
+func Admit[S Caller](x *Exchange, s *Site, authenticate func(ctx context.Context, rawKey string) (S, error)) (
 	session S, leave func(), err error) {
-	key, err := httpguard.Bearer(x.Request.Header)
-	if err != nil {
+	if session, err = Identify(x, s, authenticate); err != nil {
 		return session, nil, err
 	}
+	leave, err = s.Limits.Admit(cmp.Or(x.Key, x.signedIn))
+	return session, leave, err
+}
+
+// Identify returns the session of the caller whose key came with the request or, if none came and the site has a
+// sign-in of the host's, of the person whom the host has signed in.
+func Identify[S Caller](x *Exchange, s *Site, authenticate func(ctx context.Context, rawKey string) (S, error)) (
+	session S, err error) {
+	key, err := httpguard.Bearer(x.Request.Header)
+	if errors.Is(err, imagegen.ErrMissingKey) && s.Authenticate != nil {
+		err = s.signIn(x)
+	}
+	if err != nil {
+		return session, err
+	}
 	if session, err = authenticate(x.Ctx, key); err != nil {
-		return session, nil, err
+		return session, err
 	}
 	x.Key, x.User, x.Payer = session.KeyID(), session.User(), session.Payer()
 	x.Still = func() error { _, err := authenticate(x.Ctx, key); return err }
-	leave, err = l.Admit(x.Key)
-	return session, leave, err
+	return session, nil
 }
 
 // Hold begins to count what is read of a body into memory. The caller must call Release.

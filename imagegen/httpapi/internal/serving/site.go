@@ -32,7 +32,10 @@ type Site struct {
 	CORSOrigins    []string
 	Limits         *Limits
 	PersonHeaders  []string // nil: those of Open WebUI
+	// Authenticate says whom the host has signed in, for requests without a key. nil: nobody.
+	Authenticate func(*http.Request) (account.Caller, error)
 
+	guard  *http.CrossOriginProtection
 	log    *slog.Logger
 	access *slog.Logger // without request_id: its lines carry their own
 }
@@ -40,6 +43,10 @@ type Site struct {
 // NewSite returns s, ready for use. Limits nil: limits of its own. log nil: silent.
 func NewSite(s Site, log *slog.Logger) *Site {
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
+	s.guard = http.NewCrossOriginProtection()
+	if u, err := url.Parse(s.BaseURL); err == nil && s.BaseURL != "" {
+		_ = s.guard.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may send another Host; an error adds none
+	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
