@@ -1,20 +1,23 @@
-// Command sessions serves the image API to people who sign in at the program itself, by a cookie and without any API
-// key, until it is interrupted. Its page makes images with a script of a few lines.
+// Command sessions serves the image API and the account area to people who sign in at the program itself, by a cookie
+// and without any API key, until it is interrupted. Its page makes images with a script of a few lines.
 package main
 
 import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"html/template"
 	"io"
 	"log"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
 	"github.com/imagegend/imagegend/imagegen/httpapi/openai"
@@ -50,8 +53,12 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 			return err
 		}
 	}
+	handler, err := site(service, db)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "open http://%s and sign in as alice with the password fox\n", l.Addr())
-	server, ended := httpapi.NewServer(site(service)), make(chan error, 1)
+	server, ended := httpapi.NewServer(handler), make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
 	select {
 	case err := <-ended:
@@ -61,19 +68,26 @@ func run(ctx context.Context, l net.Listener, out io.Writer) error {
 	}
 }
 
-// site has the pages of the program, and the service in both of its forms.
-func site(service *engine.Engine) http.Handler {
+// site has the pages of the program, the service in both of its forms, and the account area.
+func site(service *engine.Engine, db *memory.DB) (http.Handler, error) {
 	s := &sessions{users: map[string]imagegen.UserID{}}
+	area, err := console.New(console.Config{Engine: service, Ledger: db, Logins: db, Host: &console.Host{
+		Authenticate: s.authenticate, SignIn: "/", SignOut: "/signout",
+		Operator: func(c engine.Caller) bool { return c.User == "bob" }}})
+	if err != nil {
+		return nil, err
+	}
 	api := httpapi.NewHandler(service, httpapi.Options{Authenticate: s.authenticate})
 	mux := http.NewServeMux()
 	mux.Handle("/api/v1/", api)
 	mux.Handle("/images/", api)
+	mux.Handle(console.DefaultPath, area)
 	mux.Handle(openai.Prefix, openai.NewHandler(service.Authenticate, openai.Options{Authenticate: s.authenticate}))
 	mux.HandleFunc("GET /{$}", s.page)
 	own := http.NewCrossOriginProtection() // the service protects its addresses itself
 	mux.Handle("POST /signin", own.Handler(http.HandlerFunc(s.signIn)))
 	mux.Handle("POST /signout", own.Handler(http.HandlerFunc(s.signOut)))
-	return mux
+	return mux, nil
 }
 
 // people and their passwords. A program of yours has hashes in a database.
@@ -124,7 +138,11 @@ func (s *sessions) signIn(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	// With TLS, set Secure too.
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	next := r.FormValue("next")
+	if !strings.HasPrefix(next, console.DefaultPath) { // nowhere else: a link must not lead to another site
+		next = "/"
+	}
+	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
 func (s *sessions) signOut(w http.ResponseWriter, r *http.Request) {
@@ -144,20 +162,23 @@ func (s *sessions) end(r *http.Request) {
 func (s *sessions) page(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	if _, err := s.authenticate(r); err != nil {
-		io.WriteString(w, signInPage)
+		if err := signInPage.Execute(w, r.FormValue("next")); err != nil {
+			log.Print(err)
+		}
 		return
 	}
 	io.WriteString(w, picturePage)
 }
 
-const signInPage = `<!doctype html><title>Sign in</title>
+var signInPage = template.Must(template.New("").Parse(`<!doctype html><title>Sign in</title>
 <form method="post" action="/signin">
 <input name="user" placeholder="name" required> <input name="password" type="password" placeholder="password" required>
-<button>Sign in</button></form>`
+<input type="hidden" name="next" value="{{.}}"> <button>Sign in</button></form>`))
 
 // The script sends no key: the browser adds the cookie.
 const picturePage = `<!doctype html><title>Pictures</title>
 <form id="ask"><input name="prompt" value="a fox in the snow" required> <button>Draw</button></form>
+<p><a href="/console/">Everything else</a></p>
 <p id="said"></p><img id="picture" alt="">
 <form method="post" action="/signout"><button>Sign out</button></form>
 <script>

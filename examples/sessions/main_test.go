@@ -104,6 +104,12 @@ func TestSessions(t *testing.T) {
 	_, body = b.do(http.MethodGet, "/api/v1/credits", "", "")
 	is.True(strings.Contains(body, `"credits":8`))
 
+	status, page = b.do(http.MethodGet, "/console/credits", "", "")
+	is.Equal(status, http.StatusOK)
+	is.True(strings.Contains(page, `action="/signout"`)) // the account area, of the same sign-in
+	status, _ = b.do(http.MethodGet, "/console/users", "", "")
+	is.Equal(status, http.StatusNotFound) // she is not the operator
+
 	kept := b.cookie()
 	status, page = b.form("/signout", nil)
 	is.Equal(status, http.StatusOK)
@@ -112,6 +118,14 @@ func TestSessions(t *testing.T) {
 	status, body = b.draw()
 	is.Equal(status, http.StatusUnauthorized)
 	is.True(strings.Contains(body, "sign in again"))
+
+	b.Jar.SetCookies(at, []*http.Cookie{{Name: cookie, MaxAge: -1, Path: "/"}})
+	_, page = b.do(http.MethodGet, "/console/users", "", "")
+	is.True(strings.Contains(page, `name="next" value="/console/users"`))
+	_, page = b.form("/signin", url.Values{"user": {"bob"}, "password": {"hen"}, "next": {"/console/users"}})
+	is.True(strings.Contains(page, "Audit trail")) // the operator's pages
+	_, page = b.form("/signin", url.Values{"user": {"bob"}, "password": {"hen"}, "next": {"//evil.example"}})
+	is.True(strings.Contains(page, "a fox in the snow"))
 	end()
 	is.NoErr(<-ended)
 }

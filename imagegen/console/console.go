@@ -55,6 +55,10 @@ type Config struct {
 	// people first connect an existing user with the provider, on their account page.
 	ProvisionUsers bool
 
+	// Host lets the program sign people in. nil: they sign in at the console. It excludes Passkeys,
+	// OperatorsNeedPasskey and IdentityProvider.
+	Host *Host
+
 	// Operations reports the state of the service to operators. nil: there is no page for it.
 	Operations Operations
 
@@ -126,13 +130,19 @@ func New(cfg Config) (*Console, error) {
 		pages.IdentityProvider = provider{cfg.IdentityProvider}
 	}
 	c.signIn = signin.New(pages, cfg.Logins, sealer)
+	var host *frame.Host
+	routes := c.routes()
+	if cfg.Host != nil {
+		host, routes = (*frame.Host)(cfg.Host), withoutSignIn(routes)
+	}
 	var err error
 	c.frame, err = frame.New(frame.Config{
+		Host:   host,
 		Engine: cfg.Engine, Ledger: cfg.Ledger, Logins: cfg.Logins, OperatorsNeedPasskey: cfg.OperatorsNeedPasskey,
 		Root: cfg.Path, BaseURL: cfg.BaseURL, Secure: cfg.Secure, TrustedProxies: cfg.TrustedProxies,
 		Brand: brand.Brand(cfg.Brand), System: cfg.Operations != nil, OpenAI: cfg.OpenAI,
 		Now: cfg.Now, Age: cfg.age, Log: cfg.Log,
-	}, sealer, c.routes(), c.signIn.Templates(), operator.Templates, invite.Templates, system.Templates,
+	}, sealer, routes, c.signIn.Templates(), operator.Templates, invite.Templates, system.Templates,
 		gallery.Templates, playground.Templates, credits.Templates, keys.Templates, team.Templates)
 	if err != nil {
 		return nil, fmt.Errorf("console: %w", err)
@@ -175,6 +185,10 @@ func (cfg Config) validate() error {
 	require(cfg.Ledger != nil, "Config.Ledger is required")
 	require(cfg.Logins != nil, "Config.Logins is required")
 	require(cfg.Passkeys != nil || !cfg.OperatorsNeedPasskey, "Config.OperatorsNeedPasskey needs Config.Passkeys")
+	require(cfg.Host == nil || cfg.Host.Authenticate != nil && cfg.Host.SignIn != "",
+		"Config.Host needs Authenticate and SignIn")
+	require(cfg.Host == nil || cfg.Passkeys == nil && !cfg.OperatorsNeedPasskey && cfg.IdentityProvider == nil,
+		"Config.Host excludes Passkeys, OperatorsNeedPasskey and IdentityProvider")
 	require(cfg.BaseURL == "" || frame.OriginOf(cfg.BaseURL) != "",
 		"Config.BaseURL must be such as https://images.example.com; got %q", cfg.BaseURL)
 	require(mountable(cfg.Path),

@@ -12,5 +12,9 @@ var hostChecks = []check{
 			"imagegen/httpapi.TestSignInEndsWithTheBody", "imagegen/httpapi.TestLimitsOfSignIns",
 			"imagegen/httpapi/openai.TestSignInOfTheHost", "imagegen/httpapi/mcphttp.TestSignInOfTheHost",
 			"imagegen/engine.TestSignInEnds", "imagegen/engine.TestSignInEndsBeforeTheCharge",
-			"imagegen/engine.TestSignInEndsWhileWaiting", "internal/hostcall.TestHangs"}},
+			"imagegen/engine.TestSignInEndsWhileWaiting", "internal/hostcall.TestHangs",
+			"imagegen/console.TestHostSignsIn", "imagegen/console.TestHostsPages",
+			"imagegen/console.TestHostsOperators",
+			"imagegen/console.TestHostsSignInEndsMidForm", "imagegen/console.TestHostsSignInEndsMidWait",
+			"imagegen/console.TestHostsFaults", "examples/sessions.TestSessions"}},
 }

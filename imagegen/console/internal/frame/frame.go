@@ -27,6 +27,7 @@ type Config struct {
 	Logins account.LoginStore
 
 	OperatorsNeedPasskey bool
+	Host                 *Host // nil: people sign in at the console
 
 	Root           string // console.Config.Path
 	BaseURL        string

@@ -23,6 +23,7 @@ type Page struct {
 	Now     time.Time // read once, so that a request sees one moment
 	// Person is who is signed in. On pages that anyone may open, it may be nobody.
 	Person     Person
+	session    *engine.Session       // of a person whom the host has signed in; nil: another one
 	Generation imagegen.GenerationID // the generation in question, for the log; "": none
 	// begun says that part of the answer may have been sent. From then on an error can only cut it off.
 	begun bool
@@ -66,7 +67,11 @@ func (p *Page) admitAndHandle() error {
 			return p.RedirectWith("Operators need a passkey here. Make one first, below.", "account")
 		}
 	}
-	return p.Route.Handler(p)
+	err := p.Route.Handler(p)
+	if p.session != nil && !p.begun && signedOut(err) { // while the page waited
+		return p.redirectToSignIn()
+	}
+	return err
 }
 
 // lacksPasskey reports whether the person is an operator who must have a passkey and has none.
@@ -106,7 +111,12 @@ func (p *Page) Detach() { p.Request = p.Request.WithContext(context.WithoutCance
 func (p *Page) Query() url.Values { return p.Request.URL.Query() }
 
 // Service is the engine as the signed-in person may use it: it returns only what belongs to them.
-func (p *Page) Service() *engine.Session { return p.Engine.As(p.Person.ID) }
+func (p *Page) Service() *engine.Session {
+	if p.session != nil {
+		return p.session
+	}
+	return p.Engine.As(p.Person.ID)
+}
 
 // view is the data of layout.html.
 type view struct {

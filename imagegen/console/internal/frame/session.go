@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -26,6 +25,9 @@ const SignInCookie = ""
 // identify sets p.Person to the person who is signed in. It is not an error if nobody is; a cookie that no longer signs
 // anybody in is removed.
 func (p *Page) identify() error {
+	if p.Host != nil {
+		return p.identifyByHost()
+	}
 	cookie, ok := p.Cookie(SignInCookie)
 	if !ok {
 		return nil
@@ -81,13 +83,12 @@ func (f *Frame) TimedOut(s account.SignIn) bool {
 // redirectToSignIn redirects to the sign-in page, which leads back to what was asked for. For a fragment that is the
 // page around it. A form that was posted is lost: the way back leads to the first page.
 func (p *Page) redirectToSignIn() error {
-	address := p.Address("signin")
 	back := p.Request.URL.RequestURI()
 	if from := p.Request.Header.Get("HX-Current-URL"); p.Scripted() && from != "" {
 		back = from
 	}
 	if p.Request.Method == http.MethodGet || p.Scripted() {
-		address += "?" + url.Values{"next": {p.Local(back)}}.Encode()
+		return p.RedirectTo(p.signInAddress(p.Local(back)))
 	}
-	return p.RedirectTo(address)
+	return p.RedirectTo(p.signInAddress(""))
 }

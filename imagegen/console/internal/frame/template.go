@@ -69,6 +69,9 @@ func (r Templates) parsePages(base *template.Template, sets map[string]*template
 func (f *Frame) functions() template.FuncMap {
 	return template.FuncMap{
 		"path":       f.Address,
+		"hosted":     func() bool { return f.Host != nil },
+		"signin":     func() string { return f.signInAddress("") },
+		"signout":    f.signOutAddress,
 		"asset":      f.asset,
 		"brand":      f.Brand.DisplayName,
 		"brandStyle": func() string { return f.brandFile(brand.StyleFile) },
