@@ -183,7 +183,7 @@ const (
 	atOnce      = "requests at once"
 	noPlace     = "admits no more"
 	noKey       = "does not exist or has been revoked"
-	suspended   = "this account is suspended"
+	suspended   = "is suspended, and nothing was charged; the owner"
 	disabled    = "is disabled"
 	removed     = "is not a member"
 	sponsorAway = "the account that pays for this one is suspended"

@@ -54,7 +54,7 @@ func TestMembersOfNodes(t *testing.T) {
 	c.await("admits no more")
 	members := c.members()
 	is.Equal(len(members), 100)
-	c.act(1, members[0], "this account is suspended", "user", "suspend", members[0])
+	c.act(1, members[0], "is suspended, and nothing was charged; the owner", "user", "suspend", members[0])
 	second.Admin("user", "resume", members[0])
 	c.act(2, members[1], "is disabled", "user", "disable", members[1])
 	c.act(0, members[2], "is not a member", "user", "sponsor", members[2], "--none")
@@ -81,7 +81,7 @@ type crowdOfMembers struct {
 
 // saidWhy are words of the messages that refuse a member.
 var saidWhy = []string{"too few credits", "limited to 2", "limited to 3", "requests at once", "admits no more",
-	"this account is suspended", "is disabled", "is not a member", "the account that pays for this one is suspended"}
+	"is suspended, and nothing was charged; the owner", "is disabled", "is not a member", "the account that pays for this one is suspended"}
 
 // keepAsking has a person ask the nodes until it is over.
 func (c *crowdOfMembers) keepAsking(n int, random *rand.Rand, over <-chan struct{}) {

@@ -180,8 +180,8 @@ func aggregated[V any](k kind[V], count string) string {
 			values[i] = "(extract(epoch from p." + c + ") * 1000000)::bigint"
 		}
 	}
-	return `, case when t.` + count + ` > 0 then (select jsonb_agg(jsonb_build_array(` + strings.Join(values, ", ") + `) order by p.nr) from ` + k.table +
-		` p where p.generation = t.id) end`
+	return `, case when t.` + count + ` > 0 then (select jsonb_agg(jsonb_build_array(` + strings.Join(values, ", ") +
+		`) order by p.nr) from ` + k.table + ` p where p.generation = t.id) end`
 }
 
 // aggregate is a list of rows as aggregated selects them.
