@@ -81,7 +81,8 @@ type crowdOfMembers struct {
 
 // saidWhy are words of the messages that refuse a member.
 var saidWhy = []string{"too few credits", "limited to 2", "limited to 3", "requests at once", "admits no more",
-	"is suspended, and nothing was charged; the owner", "is disabled", "is not a member", "the account that pays for this one is suspended"}
+	"is suspended, and nothing was charged; the owner", "is disabled", "is not a member",
+	"the account that pays for this one is suspended"}
 
 // keepAsking has a person ask the nodes until it is over.
 func (c *crowdOfMembers) keepAsking(n int, random *rand.Rand, over <-chan struct{}) {

@@ -33,12 +33,20 @@ func (s *session) load(id imagegen.GenerationID) (tables.Row, error) {
 	return found(s.rows[id].Row, s.rows[id].State != imagegen.StateGone)
 }
 
-// scanRows takes rows into the session, as they are in the database.
+// scanRows takes rows into the session, as they are in the database. A statement that has waited for a row has it as it
+// is by then, and what lies in other tables as that was before: the row counts more or less of it than came. Then
+// errOvertaken, and the transaction is run again.
 func (s *session) scanRows(rows pgx.Rows) error {
-	return scanGenerations(rows, func(g *genRow) {
+	whole := true
+	err := scanGenerations(rows, func(g *genRow) {
 		r := g.lift()
+		whole = whole && g.counts == lay(r).counts
 		s.rows[r.ID] = &generation{Row: r, was: r}
 	})
+	if err == nil && !whole && s.writes {
+		return errOvertaken
+	}
+	return err
 }
 
 // scanHolders notes who holds some idempotency keys, with their rows. These are read without a lock, and only to answer

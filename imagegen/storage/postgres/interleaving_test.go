@@ -156,7 +156,7 @@ func TestRefusalAwaitsCharges(t *testing.T) {
 			}
 			is.NoErr(db.SetSponsor(ctx, "bob", "alice", imagegen.KeyLimits{}))
 			is.NoErr(db.CreateKey(ctx, imagegen.Key{ID: "key_1", User: "bob", CreatedAt: time.Now()}))
-			outside := holding(t, s, url, `lock table imagegend.journal in share mode`)
+			outside := holding(t, s, url, `lock table imagegend.entries in share mode`)
 			charged, refused := make(chan error, 1), make(chan error, 1)
 			go func() {
 				r := record(1)
@@ -172,6 +172,30 @@ func TestRefusalAwaitsCharges(t *testing.T) {
 			is.NoErr(<-refused)
 		})
 	}
+}
+
+// Who waits for a generation has it with the images that it has by then.
+func TestImagesOfARowThatIsWaitedFor(t *testing.T) {
+	s, is := postgrestest.Start(t), is.New(t)
+	url := s.Database(t)
+	db := openDamaged(t, url)
+	r := record(1)
+	r.IdempotencyKey = "key"
+	r, err := db.Create(t.Context(), r, time.Minute)
+	is.NoErr(err)
+	outside := holding(t, s, url, `update imagegend.generations set image_count = 1;
+insert into imagegend.images select id, 0, 'image_1', 1, 'image/png', 1, 1, 1, sha256(''), now(), null from imagegend.generations`)
+	read := make(chan imagegen.Record)
+	go func() {
+		r, err := db.GenerationByIdempotencyKey(context.Background(), "alice", "key")
+		if err != nil {
+			t.Error(err)
+		}
+		read <- r
+	}()
+	outside.awaited(1)
+	outside.commit()
+	is.Equal(len((<-read).Images), 1)
 }
 
 // Every reader of rows returns an error when they break off, instead of taking those before for all.

@@ -170,7 +170,7 @@ func (s *session) askUsage(b *pgx.Batch, n need) {
 	today := imagegen.UsageDay(s.db.books.Now())
 	days := []time.Time{today.AddDate(0, 0, -1), today, today.AddDate(0, 0, 1)}
 	for k := range n.billed {
-		if s.whole[k] == nil {
+		if s.whole[k] == nil && storable(string(k.key)) {
 			users, keys = append(users, string(k.user)), append(keys, string(k.key))
 			s.whole[k] = map[time.Time]bool{days[0]: true, days[1]: true, days[2]: true}
 			s.totals[k] = &total{KeyTotal: ledger.KeyTotal{User: k.user, Key: k.key}}
