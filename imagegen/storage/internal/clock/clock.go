@@ -77,8 +77,7 @@ func (c *Clock) Read() Reading {
 	now, leap := c.judge(wall, passed)
 	c.steady = c.steady.Add(passed)
 	c.set(now, slept)
-	return Reading{Now: now.Truncate(time.Microsecond), Wall: wall, Steady: c.steady, Doubt: leap != 0,
-		Leap: leap, Epoch: c.epoch, Since: c.since}
+	return Reading{Now: now, Wall: wall, Steady: c.steady, Doubt: leap != 0, Leap: leap, Epoch: c.epoch, Since: c.since}
 }
 
 // judge returns the judged time, and the leap that it does not believe; 0 if it believes the wall clock. passed is the
@@ -154,9 +153,8 @@ func (c *Clock) set(now time.Time, slept time.Duration) {
 	c.last, c.at, c.slept = now, time.Now(), max(c.slept, slept)
 }
 
-// readWall reads the wall clock without its monotonic reading, so that differences show what the wall clock says, and
-// in whole microseconds, which is what every storage keeps.
-func (c *Clock) readWall() time.Time { return c.wall().UTC().Truncate(time.Microsecond) }
+// readWall reads the wall clock without its monotonic reading, so that differences show what the wall clock says.
+func (c *Clock) readWall() time.Time { return c.wall().UTC().Round(0) }
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

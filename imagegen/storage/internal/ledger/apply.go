@@ -46,7 +46,8 @@ func (a *openAccount) chain(e Entry, epoch uint64) Entry {
 	if e.Kind == entryClock { // the correction is the first entry of the new epoch
 		epoch++
 	}
-	e.User, e.Seq, e.Time, e.Epoch, e.Balance = a.User, a.Seq+1, a.dated(a.at.Wall, epoch), epoch, a.Available+e.Credits
+	e.User, e.Seq, e.Epoch, e.Balance = a.User, a.Seq+1, epoch, a.Available+e.Credits
+	e.Time = a.dated(a.at.Wall, epoch).Truncate(time.Microsecond) // what every storage keeps
 	for i := range e.Lots {
 		e.Lots[i].Number = a.Lots + uint64(i) + 1
 		e.Lots[i].Expires = e.Lots[i].Expires.Truncate(time.Microsecond)
