@@ -28,9 +28,9 @@ import (
 // The file calls.json lists the calls in the order in which they ended; the images lie beside it.
 //
 // In a replay, a call gets the first recorded answer to an equal request that no other call had. All of a request
-// counts but Key and the bytes of Job. A call that was not recorded ends with an error of imagegen.ClassInvalid that
-// says what differs from the nearest one. Images come at once; SaveJob and MemberDone are not called. Where the
-// recorded call ended with its context, the replay waits for the end of its own.
+// counts but Key, EndUser and the bytes of Job. A call that was not recorded ends with an error of
+// imagegen.ClassInvalid that says what differs from the nearest one. Images come at once; SaveJob and MemberDone are
+// not called. Where the recorded call ended with its context, the replay waits for the end of its own.
 type Cassette struct {
 	imagegen.Provider
 	provider.Forward
