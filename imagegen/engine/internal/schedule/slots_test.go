@@ -354,7 +354,9 @@ func TestQueueIsNotOvertaken(t *testing.T) {
 	is := is.New(t)
 	s := slotsOfOne(5)
 	s.Keep(1)
-	is.True(s.tryAcquire("caller") && s.tryAcquire("caller") && s.tryAcquire("caller") && s.tryAcquire("queued"))
+	for _, u := range []imagegen.UserID{"caller", "caller", "caller", "queued"} {
+		is.True(s.tryAcquire(u))
+	}
 	waiting := map[imagegen.UserID]*waiter{"caller": s.join("caller")}
 	d, err := s.ForQueue(t.Context())
 	is.NoErr(err)
