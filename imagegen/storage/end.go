@@ -138,6 +138,9 @@ func (t *tx) rows(rows []transfer.Row, bucket string, after transfer.Place, n in
 	return rows
 }
 
+// Round implements [transfer.Database]: a row is kept as it comes.
+func (e *TransferEndpoint) Round(r transfer.Row) (transfer.Row, error) { return r, nil }
+
 // Take implements [transfer.Database]. It writes the rows and the new mark in one commit, if the mark is still the
 // former one. So a move that was interrupted continues after the last row that was written.
 func (e *TransferEndpoint) Take(ctx context.Context, rows []transfer.Row, former, m transfer.Mark) error {

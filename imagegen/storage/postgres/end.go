@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -168,6 +169,27 @@ func (s *session) takeRow(r transfer.Row) error {
 	}
 	s.kept.Put(kv.Bucket(r.Bucket), r.Key, r.Value)
 	return nil
+}
+
+// Round implements [transfer.Database]: times are kept to the microsecond.
+func (e *TransferEndpoint) Round(r transfer.Row) (transfer.Row, error) {
+	var err error
+	switch r.Bucket {
+	case transfer.Journal: // its times are whole microseconds everywhere
+	case transfer.Generations:
+		var row tables.Row
+		row, err = tables.DecodeRow(r.Value)
+		inMicroseconds(reflect.ValueOf(&row))
+		r.Value = tables.EncodeRow(&row)
+	case transfer.Clock:
+		var mark clock.Mark
+		mark, err = clock.DecodeMark(r.Value)
+		inMicroseconds(reflect.ValueOf(&mark))
+		r.Value = mark.Encode()
+	default:
+		r.Value, err = shelves[kv.Bucket(r.Bucket)].round(r.Key, r.Value)
+	}
+	return r, err
 }
 
 // Rows implements [transfer.Database].

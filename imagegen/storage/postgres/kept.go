@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -152,6 +153,7 @@ type shelf interface {
 	read(k *kept, key []byte)                  // notes a value
 	write(k *kept, b *pgx.Batch, all []place)  // queues writes and deletions
 	walk(k *kept, b kv.Bucket, from []byte, down bool, f func(key, value []byte) bool)
+	round(key, stored []byte) ([]byte, error) // returns a value as it is once it was written
 }
 
 // shelfOf keeps values of a type in columns.
@@ -212,6 +214,12 @@ func (s *shelfOf[V]) take(k *kept, each func(*V, []byte)) func(pgx.Rows) error {
 			each(v, value)
 		})
 	}
+}
+
+func (s *shelfOf[V]) round(key, stored []byte) ([]byte, error) {
+	v, err := s.decode(key, stored)
+	inMicroseconds(reflect.ValueOf(&v))
+	return s.encode(&v), err
 }
 
 func (s *shelfOf[V]) ask(k *kept, b *pgx.Batch, keys ...[]byte) {

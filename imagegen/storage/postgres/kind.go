@@ -313,3 +313,31 @@ func (a array[T]) ScanIndexType() any {
 	}
 	return new(T)
 }
+
+// inMicroseconds cuts each time and duration in a value to what a column keeps.
+func inMicroseconds(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			inMicroseconds(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			inMicroseconds(v.Index(i))
+		}
+	case reflect.Struct:
+		if t, ok := reflect.TypeAssert[time.Time](v); ok {
+			v.Set(reflect.ValueOf(t.Truncate(time.Microsecond)))
+			return
+		}
+		for i := range v.NumField() {
+			if f := v.Field(i); f.CanSet() {
+				inMicroseconds(f)
+			}
+		}
+	case reflect.Int64:
+		if d, ok := reflect.TypeAssert[time.Duration](v); ok {
+			v.SetInt(int64(d.Truncate(time.Microsecond)))
+		}
+	}
+}

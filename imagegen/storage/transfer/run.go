@@ -239,6 +239,9 @@ func (m *move) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if there, err = m.rounded(there); err != nil {
+			return err
+		}
 		if err := m.differ(there, here); err != nil || len(there) == 0 {
 			return err
 		}
@@ -246,6 +249,18 @@ func (m *move) compare(ctx context.Context) error {
 		m.progress.Rows += len(there)
 		m.tell(m.progress)
 	}
+}
+
+// rounded returns rows of the source as the target keeps them.
+func (m *move) rounded(rows []Row) ([]Row, error) {
+	all := make([]Row, len(rows))
+	for i, r := range rows {
+		var err error
+		if all[i], err = m.to.Round(r); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // differ returns an ErrUnsound unless two pages, of the source and of the target, are the same, and says for the first

@@ -89,6 +89,9 @@ type Database interface {
 	// mark, in one transaction. ErrRaced: as for SetMark. An [imagegen.Violation]: the rows break a rule, and none was
 	// added.
 	Take(ctx context.Context, rows []Row, former, m Mark) error
+	// Round returns a row of another Database as it is once this one has taken it, which may keep less of some values
+	// than their bytes say, such as times to the microsecond.
+	Round(Row) (Row, error)
 }
 
 // End is the source or the target of a move: a database, and the stores of the images and reference images of its
