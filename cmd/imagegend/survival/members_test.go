@@ -162,10 +162,6 @@ func (c *crowdOfMembers) members() (names []string) {
 func (c *crowdOfMembers) compare() {
 	c.Helper()
 	is := is.New(c.T)
-	names := map[string]string{}
-	for _, row := range c.listed("user", "list") {
-		names[row["id"].(string)] = row["name"].(string)
-	}
 	var usage map[string]float64
 	daemontest.Eventually(c.T, time.Minute, "all work ends", func() bool {
 		usage = map[string]float64{}
@@ -181,7 +177,7 @@ func (c *crowdOfMembers) compare() {
 	for _, e := range c.listed("credit", "history", "--user", "school") {
 		is.True(e["balance"].(float64) >= 0)
 		if e["kind"] == "settle" {
-			journal[names[e["member"].(string)]] += e["used"].(float64)
+			journal[e["member"].(string)] += e["used"].(float64)
 		}
 	}
 	is.Equal(cmp.Diff(journal, usage), "")
