@@ -27,7 +27,7 @@ func main() {
 	if made.JSON200 == nil {
 		log.Fatalf("%s: %s", made.Status(), made.Body)
 	}
-	balance, err := client.GetBalanceWithResponse(context.Background())
+	balance, err := client.GetBalanceWithResponse(context.Background(), &GetBalanceParams{})
 	if err != nil || balance.JSON200 == nil {
 		log.Fatal(err, balance)
 	}
