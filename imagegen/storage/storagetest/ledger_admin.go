@@ -37,6 +37,7 @@ func CreditAdmin(t *testing.T, open func(t *testing.T, now func() time.Time) ima
 	run("OrderOfConsumption", testOrderOfConsumption)
 	run("LotSums", testLotSums)
 	run("Expiry", testExpiry)
+	run("NextExpiry", testNextExpiry)
 	run("RefundLots", testRefundLots)
 	run("GrantTwice", testGrantTwice)
 	run("RevokeTwice", testRevokeTwice)

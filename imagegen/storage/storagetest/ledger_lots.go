@@ -92,6 +92,17 @@ func testExpiry(b *creditAdmin) {
 	b.has(alice, 7)
 }
 
+func testNextExpiry(b *creditAdmin) {
+	soon, late := epoch.Add(10*time.Hour), epoch.Add(30*time.Hour)
+	b.grant(imagegen.Grant{Credits: 5, Expires: soon})
+	b.grant(imagegen.Grant{Credits: 10, Expires: late})
+	b.grant(imagegen.Grant{Credits: 6, Expires: late, Promo: true})
+	b.grant(imagegen.Grant{Credits: 4, Expires: late.Add(time.Hour)})
+	b.next(5, soon)
+	b.charge("c", 5)
+	b.next(16, late)
+}
+
 // Credits that come back after their lot has expired live a day at least.
 func testRefundLots(b *creditAdmin) {
 	b.grant(imagegen.Grant{Credits: 10, Priority: 3, Promo: true, Expires: epoch.Add(time.Hour)})

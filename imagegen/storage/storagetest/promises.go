@@ -25,6 +25,7 @@ var promises = promisetest.Promises{
 	"CreditAdmin/OrderOfConsumption": "Lots are consumed by priority, then by what expires first, then by age.",
 	"CreditAdmin/LotSums":            "For every lot: granted = remaining + held + spent + expired + revoked + moved.",
 	"CreditAdmin/Expiry":             "A lot cannot be charged from the moment on at which it expires.",
+	"CreditAdmin/NextExpiry":         "Once what expires first is spent, the balance names what expires next, of all lots.",
 	"CreditAdmin/RefundLots":         "Credits that come back after their lot has expired live for another day at least.",
 	"CreditAdmin/GrantTwice":         "A grant that is repeated with its reference returns the lot that stands.",
 	"CreditAdmin/RevokeTwice":        "A revocation that is repeated with its reference revokes nothing more.",
