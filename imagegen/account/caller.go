@@ -45,7 +45,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 }
 
 // CallerOf returns the caller of a context, whose Still keeps its answer for a second and holds out if the function of
-// the program panics or hangs. ok is false if there is no caller.
+// the program panics or hangs. ok reports whether the context has one.
 func CallerOf(ctx context.Context) (c Caller, ok bool) {
 	s, ok := ctx.Value(callerKey{}).(*standing)
 	if !ok {

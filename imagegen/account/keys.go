@@ -37,7 +37,7 @@ func (a *Accounts) MintKey(ctx context.Context, u imagegen.UserID, name string,
 
 // MintMembersKey is MintKey for a key on behalf of people. At most so many become members of the user, each with these
 // limits. ErrInvalidRequest: also if members is not from 1 to imagegen.MaxMembers, or the user cannot pay for people:
-// it has a sponsor, or is suspended or disabled. ErrNotFound: there is no such user.
+// it has a sponsor, or is suspended or disabled. ErrNotFound: the user does not exist.
 func (a *Accounts) MintMembersKey(ctx context.Context, u imagegen.UserID, name string, expires time.Time, members int,
 	each imagegen.KeyLimits) (imagegen.Secret, imagegen.Key, error) {
 	if members < 1 || members > imagegen.MaxMembers {

@@ -24,7 +24,7 @@ type Host struct {
 	// the path to go on to. Required.
 	SignIn string
 
-	// SignOut is the address that a form without fields is sent to, such as /logout. "": there is no button.
+	// SignOut is the address that a form without fields is sent to, such as /logout. "": no button.
 	SignOut string
 }
 

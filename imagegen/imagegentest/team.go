@@ -19,7 +19,7 @@ import (
 const (
 	teamSize = 100
 	withKeys = teamSize / 2 // members with a key of their own; the others come behind that of the sponsor
-	tooMany  = 10           // people for whom there is no place
+	tooMany  = 10           // people who find no place
 )
 
 // Team tests a sponsor with a hundred members over a storage. They ask at once, while credits are granted and revoked,

@@ -26,7 +26,7 @@ func (s *session) flushTotals(b *pgx.Batch) {
 	var days []time.Time
 	var generations, images, spent, attempts, unknown, cost []int64
 	for k, t := range changes {
-		days, models = append(days, k.Day), append(models, string(k.Model))
+		days, models = append(days, k.Day), append(models, k.Model)
 		payers = append(payers, string(k.Payer))
 		users, keys = append(users, string(k.User)), append(keys, string(k.Key))
 		generations, images = append(generations, int64(t.Generations)), append(images, int64(t.Images))
@@ -61,7 +61,7 @@ func (s *session) eachTotals(from, to time.Time, f func(imagegen.TotalsRow)) {
 	var model, payer, user, key string
 	s.query(func(rows pgx.Rows) error {
 		return each(rows, func() error {
-			r.TotalsKey = imagegen.TotalsKey{Day: day, Model: string(model),
+			r.TotalsKey = imagegen.TotalsKey{Day: day, Model: model,
 				Payer: imagegen.UserID(payer), User: imagegen.UserID(user), Key: imagegen.KeyID(key)}
 			f(r)
 			return nil

@@ -28,8 +28,8 @@ func (d *daemon) clearReady() error {
 	return nil
 }
 
-// writeReady writes the file whole under another name first, so that nobody reads half of it. Who can read it can
-// use the key.
+// writeReady writes the file under another name first, so that nobody reads half of it. Its mode keeps the key from
+// other users.
 func (d *daemon) writeReady() error {
 	if d.options.ReadyFile == "" {
 		return nil
