@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -68,6 +69,7 @@ func TestImportRules(t *testing.T) {
 		"golang.org/x/oauth2":                 {module + "/imagegen/provider/gemini/vertex", console + "/oidc"},
 		"github.com/coreos/":                  {console + "/oidc", console + "/oidc/oidctest"},
 		"github.com/go-webauthn/":             {console + "/passkey", console + "/passkey/passkeytest"},
+		"github.com/prometheus/":              {module + "/imagegen/metrics", module + "/cmd/imagegend"},
 		console + "/oidc":                     {module + "/cmd/imagegend"},
 		console + "/passkey":                  {module + "/cmd/imagegend"},
 	}
@@ -139,34 +141,87 @@ const (
 	mostInGraph  = 40 // modules that "go list -m all" lists for a program that embeds it
 )
 
-// A program that embeds the service gains five small modules at most, and its module graph stays small.
-func TestEmbeddingIsLight(t *testing.T) {
+// program is one that imports packages of ours, from these modules of the tree but the library.
+type program struct {
+	imports, modules []string
+	gains            []string // the modules of others that are compiled into it
+}
+
+// light is a program that embeds the service and no more.
+var light = program{
+	imports: []string{"imagegen", "imagegen/engine", "imagegen/provider", "imagegen/provider/cassette",
+		"imagegen/storage"},
+	gains: []string{"github.com/oklog/ulid/v2", "go.etcd.io/bbolt", "golang.org/x/image", "golang.org/x/sync",
+		"golang.org/x/sys"},
+}
+
+// What a program does not import, it does not get: neither the module of ours nor those that this requires.
+func TestModulesComeWithTheirPackages(t *testing.T) {
+	common := []string{"github.com/oklog/ulid/v2", "golang.org/x/image", "golang.org/x/sync",
+		"golang.org/x/sys"}
+	for name, p := range map[string]program{
+		"over HTTP, with sign-ins of its own": {
+			imports: []string{"imagegen/httpapi", "imagegen/httpapi/openai", "imagegen/client",
+				"imagegen/storage/memory"},
+			gains:   []string{"github.com/julienschmidt/httprouter"},
+		},
+		"on its PostgreSQL": {
+			imports: []string{"imagegen/engine", "imagegen/storage/postgres"},
+			modules: []string{"imagegen/storage/postgres"},
+			gains: []string{"github.com/jackc/pgpassfile", "github.com/jackc/pgservicefile", "github.com/jackc/pgx/v5",
+				"github.com/jackc/puddle/v2", "golang.org/x/text"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			is := is.New(t)
+			want := append(slices.Concat(common, p.gains), module)
+			for _, m := range p.modules {
+				want = append(want, module+"/"+m)
+			}
+			dir := embedder(t, p)
+			is.Equal(modulesBuilt(t, dir), slices.Sorted(slices.Values(want)))
+			for path := range goModules(t, dir) {
+				is.True(!strings.HasPrefix(path, module) || slices.Contains(want, path))
+			}
+		})
+	}
+}
+
+// embedder returns the directory of a module with the program.
+func embedder(t *testing.T, p program) (dir string) {
+	t.Helper()
 	is := is.New(t)
-	root, err := filepath.Abs("..")
-	is.NoErr(err)
-	dir := t.TempDir()
+	dir = t.TempDir()
 	write := func(name, text string) { is.NoErr(os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)) }
-	write("main.go", `package main
-
-import (
-	_ "`+module+`/imagegen"
-	_ "`+module+`/imagegen/engine"
-	_ "`+module+`/imagegen/provider"
-	_ "`+module+`/imagegen/provider/cassette"
-	_ "`+module+`/imagegen/storage"
-)
-
-func main() {}
-`)
-	write("go.mod", "module throwaway\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n")
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	is.NoErr(err)
-	write("go.sum", string(sums))
+	source := "package main\n\nimport (\n"
+	for _, path := range p.imports {
+		source += "\t_ \"" + module + "/" + path + "\"\n"
+	}
+	write("main.go", source+")\n\nfunc main() {}\n")
+	mod, sums := "module throwaway\n\ngo 1.26.0\n", ""
+	for _, m := range append([]string{"."}, p.modules...) {
+		root, err := filepath.Abs(filepath.Join("..", m))
+		is.NoErr(err)
+		name := path.Join(module, m)
+		mod += "\nrequire " + name + " v0.0.0\n\nreplace " + name + " => " + root + "\n"
+		sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+		is.NoErr(err)
+		sums += string(sum)
+	}
+	write("go.mod", mod)
+	write("go.sum", sums)
 	tidy := exec.Command("go", "mod", "tidy")
 	tidy.Dir = dir
 	if out, err := tidy.CombinedOutput(); err != nil {
 		t.Fatalf("go mod tidy: %v\n%s", err, out)
 	}
+	return dir
+}
+
+// A program that embeds the service gains five small modules at most, and its module graph stays small.
+func TestEmbeddingIsLight(t *testing.T) {
+	is := is.New(t)
+	dir := embedder(t, light)
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	is.NoErr(err)
 	graph := goModules(t, dir)
@@ -174,7 +229,7 @@ func main() {}
 	for path := range graph {
 		is.True(path == module || !strings.HasPrefix(path, module)) // the library requires no other module of the tree
 	}
-	is.True(directRequirements(t, root) <= mostRequired)
+	is.True(directRequirements(t, "..") <= mostRequired)
 	var required []string
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimPrefix(strings.TrimSpace(line), "require ")
@@ -183,10 +238,8 @@ func main() {}
 			required = append(required, path)
 		}
 	}
-	light := []string{"github.com/oklog/ulid/v2", "go.etcd.io/bbolt", "golang.org/x/image", "golang.org/x/sync",
-		"golang.org/x/sys"}
-	is.Equal(slices.Sorted(slices.Values(required)), light)
-	is.Equal(modulesBuilt(t, dir), slices.Sorted(slices.Values(append(light, module))))
+	is.Equal(slices.Sorted(slices.Values(required)), light.gains)
+	is.Equal(modulesBuilt(t, dir), slices.Sorted(slices.Values(append(light.gains, module))))
 
 	compiled := goList(t, dir, ".")
 	is.Equal(len(compiled), 1)

@@ -8,6 +8,7 @@ require (
 	github.com/imagegend/imagegend/imagegen/console v0.0.0-00010101000000-000000000000
 	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp v0.0.0-00010101000000-000000000000
 	github.com/imagegend/imagegend/imagegen/mcpserver v0.0.0-00010101000000-000000000000
+	github.com/imagegend/imagegend/imagegen/metrics v0.0.0-00010101000000-000000000000
 	github.com/imagegend/imagegend/imagegen/otel v0.0.0-00010101000000-000000000000
 	github.com/imagegend/imagegend/imagegen/storage/postgres v0.0.0-00010101000000-000000000000
 	github.com/imagegend/imagegend/imagegen/storage/s3 v0.0.0-00010101000000-000000000000
@@ -15,7 +16,6 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
-	github.com/prometheus/common v0.72.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/spf13/viper v1.21.0
@@ -83,6 +83,7 @@ require (
 	github.com/oklog/ulid/v2 v2.1.2 // indirect
 	github.com/pelletier/go-toml/v2 v2.2.4 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
+	github.com/prometheus/common v0.72.0 // indirect
 	github.com/prometheus/procfs v0.22.0 // indirect
 	github.com/sagikazarmark/locafero v0.11.0 // indirect
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
@@ -116,6 +117,7 @@ replace (
 	github.com/imagegend/imagegend/imagegen/console => ../../imagegen/console
 	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp => ../../imagegen/httpapi/mcphttp
 	github.com/imagegend/imagegend/imagegen/mcpserver => ../../imagegen/mcpserver
+	github.com/imagegend/imagegend/imagegen/metrics => ../../imagegen/metrics
 	github.com/imagegend/imagegend/imagegen/otel => ../../imagegen/otel
 	github.com/imagegend/imagegend/imagegen/storage/postgres => ../../imagegen/storage/postgres
 	github.com/imagegend/imagegend/imagegen/storage/s3 => ../../imagegen/storage/s3

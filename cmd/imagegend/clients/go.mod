@@ -52,6 +52,7 @@ require (
 	github.com/imagegend/imagegend/imagegen/console v0.0.0-00010101000000-000000000000 // indirect
 	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp v0.0.0-00010101000000-000000000000 // indirect
 	github.com/imagegend/imagegend/imagegen/mcpserver v0.0.0-00010101000000-000000000000 // indirect
+	github.com/imagegend/imagegend/imagegen/metrics v0.0.0-00010101000000-000000000000 // indirect
 	github.com/imagegend/imagegend/imagegen/otel v0.0.0-00010101000000-000000000000 // indirect
 	github.com/imagegend/imagegend/imagegen/storage/postgres v0.0.0-00010101000000-000000000000 // indirect
 	github.com/imagegend/imagegend/imagegen/storage/s3 v0.0.0-00010101000000-000000000000 // indirect
@@ -119,6 +120,7 @@ replace (
 	github.com/imagegend/imagegend/imagegen/console => ../../../imagegen/console
 	github.com/imagegend/imagegend/imagegen/httpapi/mcphttp => ../../../imagegen/httpapi/mcphttp
 	github.com/imagegend/imagegend/imagegen/mcpserver => ../../../imagegen/mcpserver
+	github.com/imagegend/imagegend/imagegen/metrics => ../../../imagegen/metrics
 	github.com/imagegend/imagegend/imagegen/otel => ../../../imagegen/otel
 	github.com/imagegend/imagegend/imagegen/storage/postgres => ../../../imagegen/storage/postgres
 	github.com/imagegend/imagegend/imagegen/storage/s3 => ../../../imagegen/storage/s3

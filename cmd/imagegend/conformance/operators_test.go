@@ -27,8 +27,7 @@ var operatorChecks = []check{
 		name:  "the address for operators",
 		lines: []string{"contract: | `--ops-addr` | off by default"},
 		elsewhere: []string{"cmd/imagegend.TestOpsAddress", "cmd/imagegend.TestOpsConnectionsAreBounded",
-			"cmd/imagegend/internal/metrics.TestCallersMakeNoSeries",
-			"cmd/imagegend/internal/metrics.TestCreditsEqualTheLedger"},
+			"imagegen/metrics.TestCallersMakeNoSeries", "imagegen/metrics.TestCreditsEqualTheLedger"},
 	},
 	{
 		name:  "traces",

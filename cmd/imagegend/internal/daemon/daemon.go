@@ -26,7 +26,6 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/branding"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 	"github.com/imagegend/imagegend/imagegen"
@@ -34,6 +33,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/metrics"
 	"github.com/imagegend/imagegend/imagegen/otel"
 )
 
@@ -93,7 +93,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	log := newLog(o)
 	hangUps, stop := o.hangUps()
 	defer stop()
-	d := &daemon{options: o, began: time.Now(), log: log, answers: newAnswers(), metrics: metrics.New(o.Version),
+	d := &daemon{options: o, began: time.Now(), log: log, answers: newAnswers(), metrics: metrics.New(),
 		backups: new(backing), ended: make(chan error, 3)}
 	if o.Console {
 		d.history = console.NewHistory(time.Now)
@@ -199,9 +199,10 @@ func (d *daemon) openData(ctx context.Context) (err error) {
 	if err := private.CheckOwn(d.options.DataDir); err != nil {
 		d.log.Warn("the data directory belongs to another user, who cannot use what this process writes there; run as that user", "data_dir", d.options.DataDir)
 	}
-	d.metrics.Watch(metrics.Sources{Engine: d.engine, Space: d.db.Space, Backup: func() time.Time {
-		return d.backups.State().Last.At
-	}})
+	d.metrics.Watch(metrics.Sources{Engine: d.engine, Disk: func() (metrics.Disk, error) {
+		s, err := d.db.Space()
+		return metrics.Disk(s), err
+	}, Backup: func() time.Time { return d.backups.State().Last.At }})
 	d.models, err = d.engine.Models(ctx)
 	return err
 }

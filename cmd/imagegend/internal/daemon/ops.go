@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/scrape"
 	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
@@ -77,7 +78,7 @@ func (o *ops) shutDown(ctx context.Context) {
 func (d *daemon) watching(l *adminserver.Local) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /healthz", inTime(http.HandlerFunc(healthy)))
-	mux.Handle("GET /metrics", inTime(d.metrics.Handler()))
+	mux.Handle("GET /metrics", inTime(scrape.Handler(d.options.Version, d.metrics)))
 	mux.Handle("GET /readyz", inTime(adminserver.Ready(l)))
 	return mux
 }

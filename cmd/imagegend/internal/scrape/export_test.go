@@ -1,4 +1,4 @@
-package metrics
+package scrape
 
 import (
 	"regexp"
@@ -9,10 +9,10 @@ import (
 var described = regexp.MustCompile(`fqName: "([^"]+)"`)
 
 // Names are those of all metrics that there can be.
-func (m *Metrics) Names() map[string]bool {
+func Names(service prometheus.Collector) map[string]bool {
 	descs := make(chan *prometheus.Desc)
 	go func() {
-		m.recent.from.Describe(descs)
+		registry("test", service).Describe(descs)
 		close(descs)
 	}()
 	names := make(map[string]bool)
@@ -21,6 +21,3 @@ func (m *Metrics) Names() map[string]bool {
 	}
 	return names
 }
-
-// AlwaysFresh has each scrape gather anew.
-func (m *Metrics) AlwaysFresh() { m.recent.age = 0 }

@@ -17,7 +17,7 @@ type requests struct {
 	took     *prometheus.HistogramVec
 }
 
-func newRequests(declare factory) requests {
+func newRequests(declare *declared) requests {
 	return requests{
 		answered: declare.counter("http_requests_total",
 			"Requests by method, pattern of the route and status; 0: cut off before an answer.", "method", "route",

@@ -1,4 +1,4 @@
-package metrics_test
+package scrape_test
 
 import (
 	"os"
@@ -10,7 +10,8 @@ import (
 	"github.com/matryer/is"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/scrape"
+	"github.com/imagegend/imagegend/imagegen/metrics"
 )
 
 func read(t *testing.T, elements ...string) string {
@@ -30,7 +31,7 @@ var (
 // Dashboard, rules and documentation name no metric that there is not, and every metric of ours is documented.
 func TestNamesInUse(t *testing.T) {
 	is := is.New(t)
-	names := metrics.New("test").Names()
+	names := scrape.Names(metrics.New())
 	is.True(len(names) > 30)
 	for _, file := range [][]string{{"deploy", "grafana", "imagegend.json"},
 		{"deploy", "prometheus", "imagegend.rules.yml"}, {"deploy", "prometheus", "imagegend.rules.test.yml"}} {

@@ -18,7 +18,7 @@ func BenchmarkScrape(b *testing.B) {
 		}
 	}
 	s.ask(http.MethodGet, "/api/v1/models", "")
-	h, r := s.metrics.Handler(), httptest.NewRequest(http.MethodGet, "/metrics", nil)
+	h, r := s.scrapes, httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		h.ServeHTTP(httptest.NewRecorder(), r)

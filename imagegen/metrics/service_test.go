@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/matryer/is"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/httpapi"
+	"github.com/imagegend/imagegend/imagegen/metrics"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/provider/router"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -28,6 +30,7 @@ type service struct {
 	db      *storage.DB
 	engine  *engine.Engine
 	metrics *metrics.Metrics
+	scrapes http.Handler
 	handler http.Handler
 	backup  time.Time
 }
@@ -36,8 +39,16 @@ const size = 16 // of each picture
 
 func start(t testing.TB) *service {
 	t.Helper()
-	s := &service{TB: t, is: is.New(t), metrics: metrics.New("test")}
-	s.metrics.AlwaysFresh()
+	registry := prometheus.NewPedanticRegistry()
+	return startIn(t, registry, registry)
+}
+
+// startIn registers the metrics in a registry, and scrapes another.
+func startIn(t testing.TB, registry prometheus.Registerer, scraped prometheus.Gatherer) *service {
+	t.Helper()
+	s := &service{TB: t, is: is.New(t), metrics: metrics.New(),
+		scrapes: promhttp.HandlerFor(scraped, promhttp.HandlerOpts{})}
+	s.is.NoErr(registry.Register(s.metrics))
 	var err error
 	s.db, err = storage.Open(t.TempDir(), &storage.Options{Observer: s.metrics})
 	s.is.NoErr(err)
@@ -52,7 +63,10 @@ func start(t testing.TB) *service {
 	s.is.NoErr(err)
 	s.is.NoErr(s.engine.Start())
 	t.Cleanup(func() { s.engine.Stop(t.Context()) })
-	s.metrics.Watch(metrics.Sources{Engine: s.engine, Space: s.db.Space, Backup: func() time.Time { return s.backup }})
+	s.metrics.Watch(metrics.Sources{Engine: s.engine, Disk: func() (metrics.Disk, error) {
+		space, err := s.db.Space()
+		return metrics.Disk(space), err
+	}, Backup: func() time.Time { return s.backup }})
 	s.handler = httpapi.Watch(httpapi.NewHandler(s.engine, httpapi.Options{}), s.metrics.Watcher())
 	return s
 }
@@ -83,7 +97,7 @@ func (s *service) ask(method, path, body string, header ...string) int {
 func (s *service) scrape() string {
 	s.Helper()
 	w := httptest.NewRecorder()
-	s.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	s.scrapes.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	s.is.Equal(w.Code, http.StatusOK)
 	text, err := io.ReadAll(w.Body)
 	s.is.NoErr(err)

@@ -1,4 +1,4 @@
-package metrics
+package scrape
 
 import (
 	"sync"
@@ -12,10 +12,10 @@ import (
 // anybody who reaches the address can scrape.
 const recentAge = time.Second
 
-// recent is a Gatherer whose result is at most age old. mu guards the fields below it, and is held while it gathers.
+// recent is a Gatherer whose result is at most recentAge old. mu guards the fields below it, and is held while it
+// gathers.
 type recent struct {
 	from *prometheus.Registry
-	age  time.Duration
 
 	mu   sync.Mutex
 	at   time.Time
@@ -27,7 +27,7 @@ type recent struct {
 func (r *recent) Gather() ([]*dto.MetricFamily, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.at.IsZero() || time.Since(r.at) >= r.age {
+	if r.at.IsZero() || time.Since(r.at) >= recentAge {
 		r.last, r.err = r.from.Gather()
 		r.at = time.Now()
 	}

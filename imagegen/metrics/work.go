@@ -19,7 +19,7 @@ type work struct {
 	operations, commitFailures, auditFailures  prometheus.Counter
 }
 
-func newWork(declare factory) work {
+func newWork(declare *declared) work {
 	return work{
 		accepted: declare.counter("generations_accepted_total",
 			"Generations that were charged, and are queued or under way.", "model"),

@@ -5,21 +5,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/matryer/is"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/imagegend/imagegend/cmd/imagegend/internal/metrics"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/metrics"
 )
 
 // settle waits for the end of asynchronous work.
@@ -181,7 +178,6 @@ func TestState(t *testing.T) {
 	s.counts(0, "imagegend_audit_violations")
 	s.is.True(s.sum("imagegend_audit_timestamp_seconds") > 1e9)
 	s.is.True(s.sum("imagegend_commit_duration_seconds_count") > 0)
-	s.counts(1, "imagegend_build_info", `version="test"`)
 	s.is.NoErr(s.engine.Stop(t.Context()))
 	s.counts(0, "imagegend_ready")
 	s.counts(1, "imagegend_not_ready_reason", `reason="draining"`)
@@ -211,19 +207,32 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Scrapes within a second share what was gathered.
-func TestScrapesShareWhatWasGathered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		is, m := is.New(t), metrics.New("test")
-		replays := func() string {
-			w := httptest.NewRecorder()
-			m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-			return regexp.MustCompile(`(?m)^imagegend_replays_total (.*)$`).FindStringSubmatch(w.Body.String())[1]
-		}
-		is.Equal(replays(), "0")
-		m.Observe(t.Context(), imagegen.Event{Kind: imagegen.EventReplayed})
-		is.Equal(replays(), "0")
-		time.Sleep(time.Second)
-		is.Equal(replays(), "1")
-	})
+// Two engines of a process share a registry, by a label of the host's; without it, the second one is refused.
+func TestTwoEngines(t *testing.T) {
+	registry := prometheus.NewPedanticRegistry()
+	named := func(name string) *service {
+		return startIn(t, prometheus.WrapRegistererWith(prometheus.Labels{"service": name}, registry), registry)
+	}
+	shop, blog := named("shop"), named("blog")
+	shop.grant("alice", 10)
+	_, err := shop.generate("alice", imagegen.GenerateRequest{Model: "m", Prompt: "a fox"})
+	shop.is.NoErr(err)
+	shop.counts(1, "imagegend_generations_ended_total", `service="shop"`, `class="ok"`)
+	shop.counts(0, "imagegend_generations_ended_total", `service="blog"`)
+	shop.is.NoErr(blog.engine.Stop(t.Context()))
+	shop.counts(1, "imagegend_ready", `service="shop"`)
+	shop.counts(0, "imagegend_ready", `service="blog"`)
+
+	bare := prometheus.NewRegistry()
+	shop.is.NoErr(bare.Register(metrics.New()))
+	shop.is.True(errors.As(bare.Register(metrics.New()), new(prometheus.AlreadyRegisteredError)))
+}
+
+// A program that has no disk to watch and makes no backups has no such gauges.
+func TestWhatIsNotWatched(t *testing.T) {
+	s := start(t)
+	s.metrics.Watch(metrics.Sources{Engine: s.engine})
+	text := s.scrape()
+	s.is.True(strings.Contains(text, "imagegend_ready 1"))
+	s.is.True(!strings.Contains(text, "imagegend_disk_") && !strings.Contains(text, "imagegend_backup_"))
 }
