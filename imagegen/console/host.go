@@ -17,7 +17,8 @@ type Host struct {
 	// concurrent use. Required.
 	Authenticate func(*http.Request) (engine.Caller, error)
 
-	// Operator says who sees the operators' pages. It must be quick. nil: nobody.
+	// Operator says who sees the operators' pages. It is asked for each page, has two seconds as well, and must be safe
+	// for concurrent use. nil: nobody.
 	Operator func(engine.Caller) bool
 
 	// SignIn is the address at which people sign in, such as /login. The console adds a parameter next to it, with

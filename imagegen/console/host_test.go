@@ -144,12 +144,43 @@ func TestHostsFaults(t *testing.T) {
 		"an error": func(*http.Request) (engine.Caller, error) { return engine.Caller{}, errors.New("no database") },
 		"a panic":  func(*http.Request) (engine.Caller, error) { panic("nil map") },
 		"nobody":   func(*http.Request) (engine.Caller, error) { return engine.Caller{}, nil },
+		"its role": func(*http.Request) (engine.Caller, error) { return engine.Caller{User: "alice", Name: "1"}, nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, func(c *console.Config) { c.Host = &console.Host{Authenticate: fails, SignIn: "/login"} })
+			s := open(t, func(c *console.Config) {
+				c.Host = &console.Host{Authenticate: fails, SignIn: "/login",
+					Operator: func(engine.Caller) bool { panic("nil map") }}
+			})
 			page := s.visitor().get("playground")
 			s.is.Equal(page.StatusCode, http.StatusInternalServerError)
 			s.is.True(!page.has("database") && !page.has("nil map"))
+		})
+	}
+}
+
+// A function of the program that hangs costs its people two seconds and a 503.
+func TestHostHangs(t *testing.T) {
+	release := make(chan struct{})
+	for name, change := range map[string]func(*console.Host){
+		"Authenticate": func(h *console.Host) {
+			h.Authenticate = func(r *http.Request) (engine.Caller, error) {
+				<-release
+				return engine.Caller{}, nil
+			}
+		},
+		"Operator": func(h *console.Host) { h.Operator = func(engine.Caller) bool { <-release; return true } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				release = make(chan struct{})
+				defer close(release)
+				host := &console.Host{SignIn: "/login", Authenticate: (&program{}).authenticate}
+				change(host)
+				s := open(t, func(c *console.Config) { c.Host = host })
+				began := time.Now()
+				s.is.Equal(s.hosts(imagegentest.Alice).get("playground").StatusCode, http.StatusServiceUnavailable)
+				s.is.Equal(time.Since(began), 2*time.Second)
+			})
 		})
 	}
 }

@@ -47,10 +47,20 @@ func (p *Page) identifyByHost() error {
 	p.Request = p.Request.WithContext(ctx)
 	p.Person = Person{User: u, Role: account.RoleUser, SponsorName: p.UserName(u.Sponsor), SignIn: account.SignIn{
 		Hash: sha256.Sum256([]byte("host\x00" + string(c.User) + "\x00" + c.Name)), User: c.User, ConfirmedAt: p.Now}}
-	if p.Host.Operator != nil && p.Host.Operator(c) {
+	return p.setRoleByHost(c)
+}
+
+func (p *Page) setRoleByHost(c account.Caller) error {
+	if p.Host.Operator == nil {
+		return nil
+	}
+	operator, err := hostcall.Do(p.Context(), "Host.Operator", func(context.Context) (bool, error) {
+		return p.Host.Operator(c), nil
+	})
+	if operator {
 		p.Person.Role = account.RoleOperator
 	}
-	return nil
+	return err
 }
 
 // signedOut reports whether an error says that nobody is signed in, or not any more.
