@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"html/template"
 	"io"
@@ -26,9 +27,11 @@ import (
 )
 
 func main() {
+	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	listener, err := net.Listen("tcp", "127.0.0.1:8080")
+	listener, err := net.Listen("tcp", *addr)
 	if err == nil {
 		err = run(ctx, listener, os.Stdout)
 	}
@@ -147,6 +150,7 @@ func (s *sessions) signIn(w http.ResponseWriter, r *http.Request) {
 
 func (s *sessions) signOut(w http.ResponseWriter, r *http.Request) {
 	s.end(r)
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`) // images, and what was typed into the playground
 	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
@@ -170,14 +174,16 @@ func (s *sessions) page(w http.ResponseWriter, r *http.Request) {
 	io.WriteString(w, picturePage)
 }
 
-var signInPage = template.Must(template.New("").Parse(`<!doctype html><title>Sign in</title>
+var signInPage = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><title>Sign in</title>
+<link rel="icon" href="data:,">
 <form method="post" action="/signin">
-<input name="user" placeholder="name" required> <input name="password" type="password" placeholder="password" required>
+<label>Name <input name="user" required></label> <label>Password <input name="password" type="password" required></label>
 <input type="hidden" name="next" value="{{.}}"> <button>Sign in</button></form>`))
 
 // The script sends no key: the browser adds the cookie.
-const picturePage = `<!doctype html><title>Pictures</title>
-<form id="ask"><input name="prompt" value="a fox in the snow" required> <button>Draw</button></form>
+const picturePage = `<!doctype html><html lang="en"><title>Pictures</title>
+<link rel="icon" href="data:,">
+<form id="ask"><label>Prompt <input name="prompt" value="a fox in the snow" required></label> <button>Draw</button></form>
 <p><a href="/console/">Everything else</a></p>
 <p id="said"></p><img id="picture" alt="">
 <form method="post" action="/signout"><button>Sign out</button></form>

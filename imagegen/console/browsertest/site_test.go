@@ -41,6 +41,7 @@ type site struct {
 	clock   *clock
 	painter *painter
 	brand   console.Brand
+	host    *console.Host // nil: the console's own sign-in
 	history *console.History
 	address string
 	ends    sync.Map // GenerationID → chan struct{}, closed when it has ended
@@ -80,7 +81,8 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 
 func (s *site) serve() {
 	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true,
-		Brand: s.brand, History: s.history, Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0",
+		Brand: s.brand, Host: s.host, History: s.history,
+		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0",
 			Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
 	s.is.NoErr(err)
 	mux := http.NewServeMux()
