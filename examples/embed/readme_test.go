@@ -23,7 +23,7 @@ func block(t *testing.T, document string, n int) string {
 	return regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)[n][1]
 }
 
-// The documents' code for embedding makes a program that works. It leaves the same line out again and again.
+// The documents' code for embedding makes a program that works.
 func TestDocumentedEmbedding(t *testing.T) {
 	is := is.New(t)
 	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (",
@@ -47,25 +47,66 @@ func run(ctx context.Context) error {
 }
 
 func ask(ctx context.Context, alice imagegen.Service) error {
-	` + block(t, "docs/embedding.md", 0) + `
+	` + block(t, "docs/embedding.md", 6) + `
 	return nil
 }
 `
+	is.Equal(draws(t, program), "")
+}
+
+// The first step of the path is a whole program. Those after it change a line or two, which fit together.
+func TestDocumentedPath(t *testing.T) {
+	is := is.New(t)
+	is.Equal(draws(t, block(t, "docs/embedding.md", 0)), "1 spent, 9 left\n")
+	program := `package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/provider/openai"
+	"github.com/imagegend/imagegend/imagegen/storage"
+)
+
+func main() {}
+
+func steps(ctx context.Context, markup func(imagegen.UserID) imagegen.Credits, inAYear time.Time) error {
+`
+	for step := 1; step <= 4; step++ {
+		program += block(t, "docs/embedding.md", step) + "\n"
+	}
+	built(t, program+"\nreturn err\n}\n")
+}
+
+// built builds a program, which leaves the same line out again and again, and returns its directory.
+func built(t *testing.T, program string) (dir string) {
+	t.Helper()
+	is := is.New(t)
 	program = strings.ReplaceAll(program, "// …", "if err != nil { return err }")
-	dir := t.TempDir()
+	dir = t.TempDir()
 	is.NoErr(os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600))
 	build := exec.Command("go", "build", "-o", dir, filepath.Join(dir, "main.go"))
 	build.Dir = root
-	out, err := build.CombinedOutput()
-	if err != nil {
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s\n%s", err, out, program)
 	}
+	return dir
+}
+
+// draws runs a program that leaves a picture, and returns what it prints.
+func draws(t *testing.T, program string) string {
+	t.Helper()
+	is := is.New(t)
+	dir := built(t, program)
 	run := exec.Command(filepath.Join(dir, "main"))
 	run.Dir = dir
-	out, err = run.CombinedOutput()
-	is.Equal(string(out), "")
+	out, err := run.CombinedOutput()
 	is.NoErr(err)
 	picture, err := os.ReadFile(filepath.Join(dir, "fox.png"))
 	is.NoErr(err)
 	is.True(strings.HasPrefix(string(picture), "\x89PNG"))
+	return string(out)
 }

@@ -13,7 +13,14 @@ import (
 )
 
 // Config configures an [Engine]. Store and Ledger are required. Every other field, also in the
-// structs, can be left zero: its comment names the default.
+// structs, can be left zero: its comment names the default. In their order, the fields say
+//
+//   - where everything is kept: Store, Ledger, Images, Spool
+//   - what is on offer: Models
+//   - how work is done: Limits, Attempts, Repeats, LedgerCalls, Retention, Nodes
+//   - what is made besides: Thumbnails, EndUserKey
+//   - which functions of the program are called: Policy, Admit, Observer, Warnings
+//   - what time it is, and where to log: Now, Log
 type Config struct {
 	Store  imagegen.Store
 	Ledger imagegen.Ledger     // may be the Store itself, if that is a TxStore: then both commit together
