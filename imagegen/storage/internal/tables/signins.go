@@ -86,33 +86,51 @@ func (t *Tables) EndSignIns(ctx context.Context, u imagegen.UserID, hashes ...[3
 	})
 }
 
-// maxEnded is the most sign-ins that one transaction ends, so that it stays short.
-const maxEnded = 1000
+// signInsAtOnce is how many sign-ins one transaction of EndSignInsAged looks at, so that it stays short.
+const signInsAtOnce = 1000
 
-// EndSignInsAged implements [account.LoginStore]. It takes as many transactions as it needs; after an error those
-// that are durable stay. What ends by age leaves no row in the audit trail.
+// EndSignInsAged implements [account.LoginStore]. It goes over all sign-ins in short transactions, of which only those
+// write that find one to end; after an error what is durable stays. What ends by age leaves no row in the audit trail.
 func (t *Tables) EndSignInsAged(ctx context.Context, idle, whole time.Duration) error {
 	at := t.books.Read()
-	for {
-		n := 0
-		err := t.db.Update(ctx, func(tx kv.Tx) error {
-			var over []account.SignIn
-			for s, err := range signIns.All(tx) {
-				if err == nil && (at.Age(s.SeenAt) >= idle || at.Age(s.CreatedAt) >= whole) {
-					over = append(over, s)
+	aged := func(s account.SignIn) bool { return at.Age(s.SeenAt) >= idle || at.Age(s.CreatedAt) >= whole }
+	for after, more := []byte(nil), true; more; {
+		var over [][]byte
+		err := t.db.View(ctx, func(tx kv.Tx) error {
+			over, more = nil, false
+			n := 0
+			tx.Ascend(signIns.Name(), after, func(hash, stored []byte) bool {
+				if n++; n > signInsAtOnce {
+					after, more = slices.Clone(hash), true
+					return false
 				}
-				if len(over) == maxEnded {
-					break
+				if s, err := signIns.Decode(stored); err == nil && aged(s) {
+					over = append(over, slices.Clone(hash))
 				}
-			}
-			n = len(over)
-			endSignIns(tx, over...)
+				return true
+			})
 			return nil
 		})
-		if err != nil || n < maxEnded {
+		if err == nil && len(over) > 0 {
+			err = t.endAgedSignIns(ctx, over, aged)
+		}
+		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// endAgedSignIns removes those of some sign-ins that are still aged: one may have been used since it was looked at.
+func (t *Tables) endAgedSignIns(ctx context.Context, hashes [][]byte, aged func(account.SignIn) bool) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		for _, hash := range hashes {
+			if s, err := signIns.Get(tx, hash); err == nil && aged(s) {
+				endSignIns(tx, s)
+			}
+		}
+		return nil
+	})
 }
 
 // signInsOf lists a user's sign-ins, by hash. One that cannot be read does not count.
