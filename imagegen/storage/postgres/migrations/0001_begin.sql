@@ -67,6 +67,8 @@ create table imagegend.sign_ins (
   agent text not null
 ) with (fillfactor = 70);
 create index sign_ins_users on imagegend.sign_ins (usr, hash);
+create index sign_ins_seen on imagegend.sign_ins (seen_at);
+create index sign_ins_created on imagegend.sign_ins (created_at);
 
 create table imagegend.invitations (
   hash bytea primary key,
