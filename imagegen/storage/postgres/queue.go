@@ -158,7 +158,7 @@ func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
 // putAside takes a generation out of the queue and the leases, and logs it once that is durable.
 func (s *session) putAside(id imagegen.GenerationID, why error) {
 	s.changes++
-	s.exec(`delete from imagegend.waiting where id = $1`, string(id))
+	s.aside = append(s.aside, string(id))
 	s.exec(`delete from imagegend.leases where id = $1`, string(id))
 	s.OnCommit(func() {
 		s.db.log.Error("a generation whose charge does not fit it was put aside; its charge stays as it is", "error", fmt.Sprint(why))
@@ -217,20 +217,22 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 	return lost, nil
 }
 
-// Queued implements [imagegen.Store]. It counts the rows of the queue, also those that are not due yet.
+// Queued implements [imagegen.Store]. It counts what is not due yet, too; the lengths are kept (flushQueue).
 func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
 	if err := ctx.Err(); err != nil {
 		return n, err
 	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
-	err = db.sql.QueryRow(within, `select count(*), count(*) filter (where usr = $1) from imagegend.waiting`,
-		string(u)).Scan(&n.All, &n.Own)
+	err = db.sql.QueryRow(within, queueLengths, string(u)).Scan(&n.All, &n.Own)
 	if err != nil {
 		return n, unread(ctx, err)
 	}
 	return n, nil
 }
+
+const queueLengths = `select coalesce(sum(n) filter (where usr = ''), 0)::bigint, coalesce(sum(n) filter (where usr <> ''), 0)::bigint
+ from imagegend.queue_lengths where usr in ('', $1)`
 
 // Wake implements [imagegen.Store]. Work that another process brings wakes nobody here by itself; it is found within
 // Config.Poll.

@@ -43,6 +43,7 @@ type session struct {
 	totals   map[keyOf]*total
 	whole    map[keyOf]map[time.Time]bool // the days of which all usage was read
 	rows     map[imagegen.GenerationID]*generation
+	aside    []string                          // generations that leave the queue as they are, see putAside
 	holders  map[holder]imagegen.GenerationID  // of idempotency keys; "": nobody
 	users    map[imagegen.UserID]imagegen.User // that were read; one without an ID: there is none
 	keys     map[imagegen.KeyID]imagegen.Key   // likewise

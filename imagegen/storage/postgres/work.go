@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -14,15 +15,16 @@ import (
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// flushWork brings the leases, the queue and the lines in step with the generations: what no longer runs loses its
+// flushWork brings the leases, the lines and the queue in step with the generations: what no longer runs loses its
 // lease, and what is no longer queued leaves the queue. Users leave the lines only when a claim meets them (claim.go).
 //
 // A generation that is gone or queued again was running before, so it is among those that lose a lease.
 func (s *session) flushWork(b *pgx.Batch) {
-	var rested, unqueued, leased []string
+	var rested, leased []string
 	var attempts []int64
 	var until []time.Time
 	var queued []*generation
+	left := s.aside
 	for id, g := range s.rows {
 		if !g.changed {
 			continue
@@ -31,7 +33,7 @@ func (s *session) flushWork(b *pgx.Batch) {
 			rested = append(rested, string(id))
 		}
 		if g.was.State == imagegen.StateQueued && g.State != imagegen.StateQueued {
-			unqueued = append(unqueued, string(id))
+			left = append(left, string(id))
 		}
 		if g.Running() && !g.lease.IsZero() {
 			leased, attempts, until = append(leased, string(id)), append(attempts, int64(g.Attempt)),
@@ -44,40 +46,57 @@ func (s *session) flushWork(b *pgx.Batch) {
 	if len(rested) > 0 {
 		b.Queue(`delete from imagegend.leases where id = any($1)`, rested)
 	}
-	if len(unqueued) > 0 {
-		b.Queue(`delete from imagegend.waiting where id = any($1)`, unqueued)
-	}
 	if len(leased) > 0 {
 		b.Queue(`insert into imagegend.leases select * from unnest($1::text[], $2::bigint[], $3::timestamptz[])
  on conflict (id) do update set attempt = excluded.attempt, until = excluded.until`, leased, attempts, until)
 	}
-	s.enqueue(b, queued)
+	slices.SortFunc(queued, func(x, y *generation) int { return cmp.Compare(x.ID, y.ID) })
+	s.stand(b, queued)
+	s.flushQueue(b, queued, left)
 }
 
-// enqueue puts generations into the queue, and the users of those that are due at once into the lines; the others get
-// there when their delay is over (admit). It goes by identifiers, so that users whose work came in one batch get turns
-// in the order in which it was created.
-func (s *session) enqueue(b *pgx.Batch, queued []*generation) {
-	if len(queued) == 0 {
+// stand has the users of generations that are due at once stand in the lines; the others get there when their delay is
+// over (admit). It goes by identifiers, so that users whose work came in one batch get turns in the order in which it
+// was created.
+func (s *session) stand(b *pgx.Batch, queued []*generation) {
+	var inLine []standing
+	for _, g := range queued {
+		if g.Due.IsZero() {
+			inLine = append(inLine, standing{g.Account(), g.Model})
+		}
+	}
+	s.queueUp(b, inLine)
+}
+
+// lengthParts is in how many parts the length of the whole queue is kept.
+const lengthParts = 16
+
+// flushQueue puts generations into the queue, takes others out, and keeps its length. It counts the rows that came and
+// went, and not those that were sent: what was put aside is queued, and not in the queue.
+//
+// Whoever is the first to change a length holds up the others until its commit, so this comes behind the lines, whose
+// rows a claim holds for longer. All lock lengths in the same order.
+func (s *session) flushQueue(b *pgx.Batch, queued []*generation, left []string) {
+	if len(queued)+len(left) == 0 {
 		return
 	}
-	slices.SortFunc(queued, func(x, y *generation) int { return cmp.Compare(x.ID, y.ID) })
 	var ids, users, models []string
 	var begun []bool
 	var due []*time.Time
 	var since []time.Time
-	var inLine []standing
 	for _, g := range queued {
 		ids, users = append(ids, string(g.ID)), append(users, string(g.Account()))
 		models = append(models, string(g.Model))
 		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt)
-		if due = append(due, timeOrNull(g.Due)); g.Due.IsZero() {
-			inLine = append(inLine, standing{g.Account(), g.Model})
-		}
+		due = append(due, timeOrNull(g.Due))
 	}
-	b.Queue(`insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::timestamptz[], $6::timestamptz[])
- on conflict (id) do update set begun = excluded.begun, due = excluded.due`, ids, users, models, begun, due, since)
-	s.queueUp(b, inLine)
+	b.Queue(`with went as (delete from imagegend.waiting where id = any($7) returning usr),
+ came as (insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::timestamptz[], $6::timestamptz[])
+ on conflict (id) do update set begun = excluded.begun, due = excluded.due returning id, usr),
+ changed as (select usr, -1 as n from went union all select usr, 1 from came where not exists (select from imagegend.waiting w where w.id = came.id))
+ insert into imagegend.queue_lengths as l (usr, part, n) select usr, part, sum(n) from (select usr, 0 as part, n from changed union all select '', $8, n from changed) x
+ group by usr, part having sum(n) <> 0 order by usr, part on conflict (usr, part) do update set n = l.n + excluded.n`,
+		ids, users, models, begun, due, since, left, rand.IntN(lengthParts))
 }
 
 // standing is a user in the line of a model, see claim.go.

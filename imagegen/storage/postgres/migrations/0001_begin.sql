@@ -387,6 +387,15 @@ create index waiting_due on imagegend.waiting (usr, model, begun desc, id) where
 create index waiting_delayed on imagegend.waiting (due) where due is not null;
 create index waiting_old on imagegend.waiting (since);
 
+-- How many wait, so that nobody has to count them: of a user in part 0, and of all (usr '') in parts that are to be
+-- added up, since those who queue something at the same time would otherwise wait for each other.
+create table imagegend.queue_lengths (
+  usr text collate "C" not null,
+  part integer not null,
+  n bigint not null,
+  primary key (usr, part)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
 -- The place of each user with work that is due in the line of each model. A row may outlast the work for as
 -- long as nobody claims; it is never missing.
 create table imagegend.turns (
