@@ -246,7 +246,11 @@ func (db *DB) prepare(ctx context.Context, change bool) error {
 	if err := checkDatabase(ctx, c.Conn(), db.watched); err != nil {
 		return err
 	}
-	if err := upToDate(ctx, c, db.sql.schema, change); err != nil {
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
+	if err := upToDate(ctx, c, db.sql.schema, all, change); err != nil {
 		return err
 	}
 	var at time.Time

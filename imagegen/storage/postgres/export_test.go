@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -65,6 +66,21 @@ var Retried = retried
 
 // Settings are what holds in each transaction that writes.
 var Settings = begin + "; " + settings
+
+// MigrateWith is what Migrate is in a program with one more migration, which asks for a program that knows so many; with
+// change false it is what Open is there without Config.Migrate.
+func MigrateWith(ctx context.Context, pool *pgxpool.Pool, name, sql string, program int, change bool) error {
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
+	n := len(all) + 1
+	all = append(all, Migration{Number: n, program: program,
+		SQL: fmt.Sprintf("%s;\nupdate imagegend.schema set version = %d, program = %d", sql, n, program)})
+	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+		return upToDate(ctx, c, in, all, change)
+	})
+}
 
 // PageQuery is pageQuery.
 var PageQuery = pageQuery

@@ -87,11 +87,15 @@ func readMigrations() (all []Migration, err error) {
 // so at once, beside others that work on it. It takes the rights of the schema's owner or, where there is none yet, the
 // right CREATE on the database. Nothing stays behind in the sessions of the pool. The errors are those of [Open].
 func Migrate(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
 	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
 		if err := checkDatabase(ctx, c, true); err != nil {
 			return err
 		}
-		return upToDate(ctx, c, in, true)
+		return upToDate(ctx, c, in, all, true)
 	})
 }
 
@@ -118,12 +122,9 @@ func acquired(ctx context.Context, pool *pgxpool.Pool, name string, f func(*pgxp
 	return f(c, in)
 }
 
-// upToDate migrates the schema if it is behind and change is set. ErrOlderSchema: it is behind, and change is not set.
-func upToDate(ctx context.Context, c *pgxpool.Conn, in *schema, change bool) error {
-	all, err := readMigrations()
-	if err != nil {
-		return err
-	}
+// upToDate brings a schema that is behind to the last of all migrations if change is set. ErrOlderSchema: it is behind,
+// and change is not set.
+func upToDate(ctx context.Context, c *pgxpool.Conn, in *schema, all []Migration, change bool) error {
 	version, program, err := readVersion(ctx, inSchema{c, in})
 	switch {
 	case err != nil:
