@@ -1,8 +1,13 @@
-// Populate fills a data directory as years of use would, through the storage's own operations, to
+// Populate fills a data directory, or a database, as years of use would, through the storage's own operations, to
 // measure what age costs:
 //
 //	go run ./bench/populate -dir /tmp/old -users 1000000 -generations 10000000
 //	go run ./bench -data /tmp/old
+//	go run ./bench/populate -database postgres://… -users 1000 -generations 100000
+//	go run ./bench/populate -database postgres://… -sql -users 50000 -generations 5000000 -queued 30000
+//
+// With -sql a few statements make the rows of an empty database, hundreds of times as fast, but not the hashes of the
+// journal, so that an audit complains (fill.sql).
 //
 // Users have a grant each and share the generations evenly; -rich gives one user many generations,
 // -lots another many lots. There are no image files, so an audit of the directory finds them missing:
@@ -13,6 +18,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,59 +30,126 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
 // writers is how many operations wait at once, so that commits are large.
 const writers = 1024
 
 func main() {
-	dir := flag.String("dir", "", "the data directory")
-	users := flag.Int("users", 1_000_000, "how many users there are, with a grant each")
-	generations := flag.Int("generations", 10_000_000, "how many generations they have")
-	rich := flag.Int("rich", 0, "how many generations the user \"rich\" has")
-	lots := flag.Int("lots", 0, "how many lots the user \"lots\" has")
-	images := flag.Int("images", -1,
-		"how many of the generations have an image file of -bytes; the others are erased; below 0: none has, and none is")
-	size := flag.Int("bytes", 16<<10, "how long an image file is")
+	var o options
+	flag.StringVar(&o.dir, "dir", "", "the data directory")
+	flag.StringVar(&o.database, "database", "", "the address of a database in PostgreSQL, in the place of -dir")
+	flag.BoolVar(&o.sql, "sql", false, "fill the database by SQL")
+	flag.IntVar(&o.days, "days", 365, "with -sql: over how many days the generations are spread")
+	flag.IntVar(&o.queued, "queued", 0, "with -sql: how many generations wait")
+	flag.IntVar(&o.users, "users", 1_000_000, "how many users there are, with a grant each")
+	flag.IntVar(&o.generations, "generations", 10_000_000, "how many generations they have")
+	flag.IntVar(&o.rich, "rich", 0, "how many generations the user \"rich\" has")
+	flag.IntVar(&o.lots, "lots", 0, "how many lots the user \"lots\" has")
+	flag.IntVar(&o.images, "images", -1,
+		"with -dir: how many of the generations have an image file of -bytes; the others are erased; below 0: none has, and none is")
+	flag.IntVar(&o.size, "bytes", 16<<10, "how long an image file is")
 	flag.Parse()
-	if err := run(context.Background(), *dir, *users, *generations, *rich, *lots, kept{*images, *size}); err != nil {
+	began := time.Now()
+	if err := o.run(context.Background()); err != nil {
 		log.Fatal(err)
 	}
+	log.Printf("%v in all", time.Since(began).Round(time.Second))
 }
 
-// kept says which generations keep their image.
-type kept struct{ images, size int }
+type options struct {
+	dir, database            string
+	sql                      bool
+	users, generations       int
+	rich, lots, images, size int
+	days, queued             int
+}
 
-func run(ctx context.Context, dir string, users, generations, rich, lots int, k kept) error {
-	db, err := storage.Open(dir, nil)
+func (o options) run(ctx context.Context) error {
+	if o.sql {
+		return o.runSQL(ctx)
+	}
+	f, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	f := filler{ctx, db}
-	one := func(i int) error { return f.generation(i, imagegen.UserID(userName(i*users/generations))) }
-	if k.images >= 0 {
+	return errors.Join(o.fill(f), f.db.Close())
+}
+
+func (o options) open(ctx context.Context) (filler, error) {
+	if o.database == "" {
+		db, err := storage.Open(o.dir, nil)
+		return filler{ctx, db, db}, err
+	}
+	db, err := postgres.Open(ctx, postgres.Config{URL: o.database, Migrate: true})
+	return filler{ctx, db, memory.New(nil)}, err
+}
+
+func (o options) fill(f filler) error {
+	one := func(i int) error { return f.generation(i, imagegen.UserID(userName(i*o.users/o.generations))) }
+	if o.images >= 0 {
 		one = func(i int) error {
-			return f.whole(i, imagegen.UserID(userName(i*users/generations)), k.size, i < generations-k.images)
+			return f.whole(i, imagegen.UserID(userName(i*o.users/o.generations)), o.size, i < o.generations-o.images)
 		}
 	}
-	err = errors.Join(
-		f.each("users", users, func(i int) error { return f.user(userName(i), 1_000_000) }),
-		f.each("generations", generations, one),
+	return errors.Join(
+		f.each("users", o.users, func(i int) error { return f.user(userName(i), 1_000_000) }),
+		f.each("generations", o.generations, one),
 		f.user("rich", 1_000_000_000),
-		f.each("generations of rich", rich, func(i int) error { return f.generation(generations+i, "rich") }),
+		f.each("generations of rich", o.rich, func(i int) error { return f.generation(o.generations+i, "rich") }),
 		f.user("lots", 1),
-		f.each("lots", lots, func(int) error { return f.grant("lots", 1) }),
+		f.each("lots", o.lots, func(int) error { return f.grant("lots", 1) }),
 	)
-	log.Printf("%v in all", time.Since(began).Round(time.Second))
-	return errors.Join(err, db.Close())
+}
+
+//go:embed fill.sql
+var fillSQL string
+
+// runSQL fills an empty database by SQL.
+func (o options) runSQL(ctx context.Context) error {
+	db, err := postgres.Open(ctx, postgres.Config{URL: o.database, Migrate: true})
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		return err
+	}
+	separator := "?"
+	if strings.Contains(o.database, "?") {
+		separator = "&"
+	}
+	// Only this mode takes several statements at once.
+	c, err := postgres.NewPool(ctx, postgres.Config{URL: o.database + separator +
+		"default_query_exec_mode=simple_protocol", Connections: 1})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	set := fmt.Sprintf("set fill.users = %d; set fill.generations = %d; set fill.days = %d; set fill.queued = %d;",
+		o.users, o.generations, o.days, o.queued)
+	for _, sql := range []string{set + fillSQL, "vacuum analyze"} {
+		if _, err := c.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func userName(i int) string { return fmt.Sprintf("user-%d", i) }
 
+// store is what is filled.
+type store interface {
+	imagegen.TxStore
+	imagegen.CreditAdmin
+	Close() error
+}
+
 type filler struct {
-	ctx context.Context
-	db  *storage.DB
+	ctx    context.Context
+	db     store
+	images imagegen.ImageStore
 }
 
 // each does something n times, by many at once.
@@ -129,7 +202,7 @@ func (f filler) whole(i int, u imagegen.UserID, size int, erased bool) error {
 	content := bytes.Repeat([]byte(r.ID), 1+size/len(r.ID))[:size]
 	image := imagegen.StoredImage{ID: imageID(r), Attempt: r.Attempt, Size: int64(size), SHA256: sha256.Sum256(content)}
 	if !erased {
-		err = f.db.PutImage(f.ctx, r.ImageKey(image), bytes.NewReader(content))
+		err = f.images.PutImage(f.ctx, r.ImageKey(image), bytes.NewReader(content))
 	}
 	if err == nil {
 		err = f.finish(r, image)

@@ -1,0 +1,157 @@
+//go:build unix
+
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
+)
+
+// BenchmarkSize compares what a full database takes with what an empty one does, by turns, one call after the other:
+//
+//	go run ./bench/populate -database "$IMAGEGEN_BENCH_DATABASE" -sql -users 50000 -generations 5000000 -queued 30000
+//	go test -run xxx -bench Size -benchtime 200x ./bench/nodes
+//
+// The empty one is the schema "empty" of the same database, which it makes anew. full and empty are medians, in
+// microseconds.
+func BenchmarkSize(b *testing.B) {
+	url := os.Getenv("IMAGEGEN_BENCH_DATABASE")
+	if url == "" {
+		b.Skip("IMAGEGEN_BENCH_DATABASE names no database that bench/populate has filled")
+	}
+	made.Store(time.Now().Unix() * 1e6) // behind all that are there
+	full, empty := sized(b, url, ""), sized(b, url, "empty")
+	month := time.Now().AddDate(0, 0, -29)
+	newest := make(map[*postgres.DB]imagegen.GenerationID)
+	for _, db := range []*postgres.DB{full, empty} {
+		page, _, err := db.Generations(b.Context(), "user_0", imagegen.Query{Limit: 1})
+		check(b, err)
+		newest[db] = page[0].ID
+	}
+	of := func(u imagegen.UserID, q imagegen.Query) func(context.Context, *postgres.DB) error {
+		return func(ctx context.Context, db *postgres.DB) error { _, _, err := db.Generations(ctx, u, q); return err }
+	}
+	keys := func(db *postgres.DB) (all []imagegen.ImageKey) {
+		for n := range 1000 {
+			g := imagegen.GenerationID(fmt.Sprintf("gen_%026d", 1+4999*n))
+			all = append(all, imagegen.ImageKey{Generation: g, Attempt: 1, Image: imagegen.ImageID("image_" + g[4:])})
+		}
+		return all
+	}
+	for _, op := range []struct {
+		name string
+		do   func(context.Context, *postgres.DB) error
+	}{
+		{"charge and settle", func(ctx context.Context, db *postgres.DB) error { return generate(ctx, db, 1000) }},
+		{"page, the newest", of("user_0", imagegen.Query{})},
+		{"page, of a status", of("user_0", imagegen.Query{Status: imagegen.StatusFailed})},
+		{"page, favourites", of("user_0", imagegen.Query{Favourites: true})},
+		{"poll", func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.Generation(ctx, newest[db])
+			return err
+		}},
+		{"queue", func(ctx context.Context, db *postgres.DB) error { return queue(ctx, db) }},
+		{"claim", func(ctx context.Context, db *postgres.DB) error {
+			all, _, err := db.Claim(ctx, imagegen.ClaimRequest{Most: 1, Lease: time.Hour})
+			if err == nil && len(all) != 1 {
+				err = fmt.Errorf("%d were claimed", len(all))
+			}
+			return err
+		}},
+		{"length of the queue", func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.Queued(ctx, "user_1")
+			return err
+		}},
+		{"retention, to be erased", func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.Ended(ctx, 1000*time.Hour, 100)
+			return err
+		}},
+		{"retention, to be forgotten", func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.Forgettable(ctx, imagegen.StateFailed, 1000*time.Hour, 100)
+			return err
+		}},
+		{"sweep, of 1,000 objects", func(ctx context.Context, db *postgres.DB) error {
+			_, err := db.NamedImages(ctx, keys(db))
+			return err
+		}},
+		{"end of sign-ins", func(ctx context.Context, db *postgres.DB) error {
+			return db.EndSignInsAged(ctx, time.Hour, time.Hour)
+		}},
+		{"overview of 30 days", func(ctx context.Context, db *postgres.DB) error {
+			err := db.EachUsage(ctx, month, time.Now(), func(imagegen.UserID, imagegen.Usage) {})
+			if err == nil {
+				err = db.EachTotals(ctx, month, time.Now(), func(imagegen.TotalsRow) {})
+			}
+			return err
+		}},
+	} {
+		b.Run(op.name, func(b *testing.B) {
+			var took [2][]float64
+			for round := range b.N {
+				for k := range 2 {
+					i := (round + k) % 2
+					began := time.Now()
+					check(b, op.do(b.Context(), []*postgres.DB{full, empty}[i]))
+					took[i] = append(took[i], float64(time.Since(began).Microseconds()))
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(median(took[0]), "full")
+			b.ReportMetric(median(took[1]), "empty")
+			b.ReportMetric(median(took[0])/median(took[1]), "ratio")
+		})
+	}
+}
+
+// sized opens the full database or, in a schema of its own, an empty one, in which a thousand users have credits and as
+// many generations wait.
+func sized(b *testing.B, url, schema string) *postgres.DB {
+	b.Helper()
+	if schema != "" {
+		pool, err := postgres.NewPool(b.Context(), postgres.Config{URL: url})
+		check(b, err)
+		_, err = pool.Exec(b.Context(), "drop schema if exists "+schema+" cascade")
+		check(b, err)
+		pool.Close()
+	}
+	db, err := postgres.Open(b.Context(), postgres.Config{URL: url, Schema: schema, Migrate: true})
+	check(b, err)
+	b.Cleanup(func() { check(b, db.Close()) })
+	if schema == "" {
+		return db
+	}
+	var g errgroup.Group
+	g.SetLimit(many)
+	for n := range 1000 {
+		g.Go(func() error {
+			_, err := db.Grant(b.Context(), imagegen.Grant{User: imagegen.UserID(user(n, 1000)), Credits: 1_000_000})
+			if err == nil {
+				err = queue(b.Context(), db)
+			}
+			return err
+		})
+	}
+	check(b, g.Wait())
+	check(b, generate(b.Context(), db, 1))
+	return db
+}
+
+// queue accepts an asynchronous generation.
+func queue(ctx context.Context, db store) error {
+	n := int(made.Add(1))
+	_, err := db.CreateCharged(ctx, imagegen.Record{
+		Intent: imagegen.Intent{ID: imagegen.GenerationID(fmt.Sprintf("gen_%026d", n)),
+			User: imagegen.UserID(user(n, 1000)), Model: "fake-1", Prompt: "a fox in the snow, seen from afar", N: 1,
+			Ratio: "1:1", Tier: imagegen.Tier1K, Price: 1, CreatedAt: time.Now().UTC(), Async: true},
+		Progress: imagegen.Progress{State: imagegen.StateCharging},
+	}, 0)
+	return err
+}
