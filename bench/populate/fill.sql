@@ -25,6 +25,7 @@ from (select i, generations,
     case when i % 10 = 0 then i / 10 else 1 + (i - i / 10 - 1) / (users - 1) end as j
   from (select current_setting('fill.users')::int as users, current_setting('fill.generations')::int as generations) f,
     generate_series(1, generations) i) x;
+create temp table settled as select usr, count(*) filter (where state <> 'queued') as settled from work group by usr; -- the first of each user
 analyze work;
 
 insert into imagegend.users (id, name, account_type, created_at, limit_credits, limit_daily, limit_monthly, limit_at_once)
@@ -50,12 +51,12 @@ select id, 0, 1, 'openai', (state = 'succeeded')::int, 20, 0, 0, 0, 0, '0', 0, c
 insert into imagegend.entries (usr, seq, at, epoch, kind, ref, credits, used, balance, images, cancelled, made_lots, made_credits, made_promo, made_priority, hash)
 select usr, 1, now() - interval '5 years', 0, 'grant', 'payment ' || usr, 1000000000, 0, 1000000000, 0, false, '{1}', '{1000000000}', '{f}', '{50}', sha256(usr::bytea) from people;
 insert into imagegend.entries (usr, seq, at, epoch, kind, charge, model, api_key, credits, used, balance, images, cancelled, lots, took, hash)
-select usr, 2 * j, at, 0, 'charge', id, model, key, -1, 0, 1000000000 - j, 1, false, '{1}', '{1}', sha256(id::bytea) from work;
+select usr, j + 1 + least(settled, j - 1), at, 0, 'charge', id, model, key, -1, 0, 1000000000 - j, 1, false, '{1}', '{1}', sha256(id::bytea) from work join settled using (usr);
 insert into imagegend.entries (usr, seq, at, epoch, kind, charge, model, api_key, credits, used, balance, images, cancelled, charged_at, lots, took, back, hash)
 select usr, 2 * j + 1, at + interval '8 s', 0, 'settle', id, model, key, (state = 'failed')::int, (state = 'succeeded')::int, 1000000000 - j, (state = 'succeeded')::int, false, at, '{1}', '{1}',
   case state when 'failed' then '{1}'::bigint[] end, sha256(usr::bytea || id::bytea) from work where state <> 'queued';
 insert into imagegend.charges (id, usr, seq, open, lots, key, day, model)
-select id, usr, 2 * j + (state <> 'queued')::int, state = 'queued', '{1}', key, day, model from work;
+select id, usr, case state when 'queued' then j + 1 + least(settled, j - 1) else 2 * j + 1 end, state = 'queued', '{1}', key, day, model from work join settled using (usr);
 insert into imagegend.usage (usr, key, day, model, charged, refunded, spent, images, generations, failed, cancelled)
 select usr, key, day, model, count(*), count(*) filter (where state = 'failed'), count(*) filter (where state = 'succeeded'), count(*) filter (where state = 'succeeded'),
   count(*), count(*) filter (where state = 'failed'), 0 from work group by usr, key, day, model;
@@ -78,4 +79,4 @@ insert into imagegend.queue_lengths (usr, part, n) select usr, 0, count(*) from 
 union all select '', 0, count(*) from work where state = 'queued' having count(*) > 0;
 
 do $$ declare i record; begin for i in select * from indexes loop execute i.indexdef; end loop; end $$;
-drop table indexes, people, work, sums;
+drop table indexes, people, work, settled, sums;
