@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -62,22 +61,4 @@ func (db *DB) NamedReferences(ctx context.Context, ids []imagegen.ReferenceID) (
 		}
 	}
 	return named, nil
-}
-
-// Turn implements [imagegen.TurnTaker]. A turn that began later than now, by more than one lasts, was dated by a clock
-// that has been corrected since: it holds nobody up.
-func (db *DB) Turn(ctx context.Context, duty string, every time.Duration) (bool, error) {
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	var at *time.Time // nil: by the database's clock
-	if db.clock.given != nil {
-		at = new(db.clock.now())
-	}
-	t, err := db.sql.Exec(within, `insert into imagegend.duties as d values ($1, coalesce($3, now()))
- on conflict (duty) do update set began = excluded.began where abs(extract(epoch from excluded.began - d.began)) * 1e6 >= $2`,
-		duty, every.Microseconds(), at)
-	if err != nil {
-		return false, unread(ctx, err)
-	}
-	return t.RowsAffected() == 1, nil
 }

@@ -217,6 +217,28 @@ func TestTurn(t *testing.T) {
 	})
 }
 
+// How far a duty has come outlasts the process that had the turn.
+func TestPlaceOfADuty(t *testing.T) {
+	s, is, ctx := postgrestest.Start(t), is.New(t), t.Context()
+	url := s.Database(t)
+	one, other := open(t, url), open(t, url)
+	has := func(want *string) {
+		t.Helper()
+		place, err := other.Place(ctx, "sweep")
+		is.NoErr(err)
+		is.Equal(place, want)
+	}
+	has(nil)
+	mine, err := one.Turn(ctx, "sweep", time.Hour)
+	is.NoErr(err)
+	is.True(mine)
+	has(nil)
+	for _, place := range []*string{new(""), new("images/1"), nil} {
+		is.NoErr(one.SetPlace(ctx, "sweep", place))
+		has(place)
+	}
+}
+
 // No file stays behind when its work has ended.
 func TestTidy(t *testing.T) {
 	s := postgrestest.Start(t)

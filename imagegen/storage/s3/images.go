@@ -104,7 +104,7 @@ func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 	}
 	prefix := attemptKey(g, attempt)
 	var found []string
-	err := i.objects.list(ctx, prefix, func(page listing) error {
+	err := i.objects.list(ctx, prefix, "", func(page listing) error {
 		for _, o := range page.objects {
 			found = append(found, o.key)
 		}

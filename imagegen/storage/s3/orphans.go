@@ -32,11 +32,24 @@ type Named interface {
 // removed is the number of removed objects, also if there is an error. After an error about images, RemoveOrphans still
 // goes through the references.
 func (s *Store) RemoveOrphans(ctx context.Context, age time.Duration, in Named) (removed int, err error) {
+	return s.RemoveOrphansFrom(ctx, age, in, "", func(string) error { return nil })
+}
+
+// RemoveOrphansFrom is RemoveOrphans that goes on behind a place ("": at the beginning). It calls passed after each
+// page of at most 1,000 objects, with the place behind it, until there is an error; one of passed ends it.
+func (s *Store) RemoveOrphansFrom(ctx context.Context, age time.Duration, in Named, place string,
+	passed func(place string) error) (removed int, err error) {
 	for _, prefix := range []string{imagesPrefix, referencesPrefix} {
-		err = errors.Join(err, s.objects.list(ctx, prefix, func(page listing) error {
-			n, err := s.sweep(ctx, page.olderThan(age), in)
+		if place > prefix && !strings.HasPrefix(place, prefix) {
+			continue // all of these were passed
+		}
+		err = errors.Join(err, s.objects.list(ctx, prefix, place, func(page listing) error {
+			n, failed := s.sweep(ctx, page.olderThan(age), in)
 			removed += n
-			return err
+			if err == nil && failed == nil && len(page.objects) > 0 {
+				failed = passed(page.objects[len(page.objects)-1].key)
+			}
+			return failed
 		}))
 	}
 	return removed, err

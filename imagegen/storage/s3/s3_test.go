@@ -315,9 +315,24 @@ func TestRemoveOrphans(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(removed, 0) // all of it is young
 
+	var last string
+	removed, err = s.RemoveOrphansFrom(ctx, -time.Hour, names, "references/", func(place string) error {
+		last = place
+		return nil
+	})
+	is.NoErr(err)
+	is.Equal(removed, 1) // one place further on
+	is.True(strings.HasPrefix(last, "references/"))
+	removed, err = s.RemoveOrphansFrom(ctx, -time.Hour, names, last, nil)
+	is.NoErr(err)
+	is.Equal(removed, 0)
+	failed := errors.New("the place was not kept")
+	removed, err = s.RemoveOrphansFrom(ctx, -time.Hour, names, "", func(string) error { return failed })
+	is.True(errors.Is(err, failed))
+	is.Equal(removed, 3*2)
 	removed, err = s.RemoveOrphans(ctx, -time.Hour, names)
 	is.NoErr(err)
-	is.Equal(removed, 3*2+1)
+	is.Equal(removed, 0)
 	other := open(t, config(t, server, "sweep"))
 	for i, k := range all {
 		for _, id := range []imagegen.ImageID{k.Image, k.Image.Thumbnail()} {

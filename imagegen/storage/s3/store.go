@@ -85,7 +85,7 @@ func (s *Store) Check(ctx context.Context) error {
 	for _, step := range []func() error{
 		func() error { return s.Keep(ctx, id) },
 		func() error { return s.objects.opens(ctx, referenceKey(id)) },
-		func() error { return s.objects.list(ctx, referenceKey(id), func(listing) error { return nil }) },
+		func() error { return s.objects.list(ctx, referenceKey(id), "", func(listing) error { return nil }) },
 		func() error { return s.Remove(ctx, id) },
 	} {
 		if err == nil { // what follows a failure would fail for the same reason

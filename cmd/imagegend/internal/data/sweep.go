@@ -9,11 +9,19 @@ import (
 )
 
 const (
-	// sweepEvery is how often one of all nodes looks for objects that no record names. A node that dies between
-	// writing an object and its record leaves one.
+	// sweepEvery is how often the nodes look for objects that no record names. A node that dies between writing an
+	// object and its record leaves one.
 	sweepEvery = 24 * time.Hour
 	// askEvery is how often each node asks whether it is its turn.
 	askEvery = 10 * time.Minute
+	// sliceTime is how long one node sweeps before another may go on. A bucket with many objects takes days.
+	sliceTime = time.Minute
+)
+
+// The duties of TurnTaker: to begin a sweep, which has a place, and to carry it on for a while.
+const (
+	wholeSweep = "sweep"
+	slice      = "sweep slice"
 )
 
 // sweep removes objects that no record names whenever it is this node's turn, until ctx ends. Only objects older than
@@ -27,16 +35,40 @@ func (s *shared) sweep(ctx context.Context, log *slog.Logger) {
 			return
 		case <-tick.C:
 		}
-		if mine, err := s.Turn(ctx, "sweep", sweepEvery); err != nil || !mine {
-			continue // an error means that the database is away, which readiness reports
+		// An error of the database means that it is away, which readiness reports.
+		if mine, err := s.Turn(ctx, wholeSweep, sweepEvery); err == nil && mine {
+			_ = s.SetPlace(ctx, wholeSweep, new(""))
 		}
-		removed, err := s.RemoveOrphans(ctx, s3.OrphanAge, s.DB)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			log.Warn("objects that no record names were not all removed", "removed", removed, "error", err)
-		case removed > 0:
-			log.Info("objects that no record names were removed", "removed", removed)
+		for s.sweepSlice(ctx, log) {
 		}
 	}
+}
+
+// sweepSlice carries a sweep on for sliceTime, if one is under way and no other node does. It reports whether something
+// is left.
+func (s *shared) sweepSlice(ctx context.Context, log *slog.Logger) (more bool) {
+	if mine, err := s.Turn(ctx, slice, sliceTime); err != nil || !mine {
+		return false
+	}
+	place, err := s.Place(ctx, wholeSweep)
+	if err != nil || place == nil {
+		return false
+	}
+	within, cancel := context.WithTimeout(ctx, sliceTime)
+	defer cancel()
+	removed, err := s.RemoveOrphansFrom(within, s3.OrphanAge, s.DB, *place, func(place string) error {
+		return s.SetPlace(ctx, wholeSweep, &place)
+	})
+	if removed > 0 {
+		log.Info("objects that no record names were removed", "removed", removed)
+	}
+	switch {
+	case err == nil:
+		_ = s.SetPlace(ctx, wholeSweep, nil)
+	case ctx.Err() == nil && within.Err() != nil:
+		return true
+	case ctx.Err() == nil:
+		log.Warn("objects that no record names were not all removed", "error", err)
+	}
+	return false
 }

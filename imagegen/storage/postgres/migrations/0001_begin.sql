@@ -426,8 +426,9 @@ create index marks_until on imagegend.marks (until);
 create table imagegend.acts (one boolean primary key default true check (one));
 insert into imagegend.acts default values;
 
--- When a process began last what one of all is to do once in a while.
-create table imagegend.duties (duty text primary key, began timestamptz not null);
+-- When a process began last what one of all is to do once in a while. place is how far it has come with what takes
+-- several turns; null: it is not under way.
+create table imagegend.duties (duty text primary key, began timestamptz not null, place text);
 
 -- Whether everything is being moved elsewhere, or into here: a mark of package transfer. A program that knows
 -- nothing of it would work on what is half there.
