@@ -167,6 +167,14 @@ type CreditAdmin interface {
 	MemberUse(ctx context.Context, payer, member UserID) (KeyUse, error)
 }
 
+// UsageWalker is an optional part of a [CreditAdmin]: it goes over usage user by user, so that a sum for each user need
+// not be held at once.
+type UsageWalker interface {
+	// EachUsersUsage is EachUsage with the rows of each user together, in steps whose cost does not grow with
+	// the number of users or with what is older. All rows of one user are of the same moment.
+	EachUsersUsage(ctx context.Context, from, to time.Time, f func(UserID, Usage)) error
+}
+
 // DefaultPriority is the priority of a grant whose Priority is 0.
 const DefaultPriority = 50
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
@@ -86,7 +84,7 @@ func BenchmarkSize(b *testing.B) {
 			return db.EndSignInsAged(ctx, time.Hour, time.Hour)
 		}},
 		{"overview of 30 days", func(ctx context.Context, db *postgres.DB) error {
-			err := db.EachUsage(ctx, month, time.Now(), func(imagegen.UserID, imagegen.Usage) {})
+			err := db.EachUsersUsage(ctx, month, time.Now(), func(imagegen.UserID, imagegen.Usage) {})
 			if err == nil {
 				err = db.EachTotals(ctx, month, time.Now(), func(imagegen.TotalsRow) {})
 			}
@@ -128,18 +126,11 @@ func sized(b *testing.B, url, schema string) *postgres.DB {
 	if schema == "" {
 		return db
 	}
-	var g errgroup.Group
-	g.SetLimit(many)
-	for n := range 1000 {
-		g.Go(func() error {
-			_, err := db.Grant(b.Context(), imagegen.Grant{User: imagegen.UserID(user(n, 1000)), Credits: 1_000_000})
-			if err == nil {
-				err = queue(b.Context(), db)
-			}
-			return err
-		})
-	}
-	check(b, g.Wait())
+	atOnce(b, 1000, func(n int) error {
+		_, err := db.Grant(b.Context(), imagegen.Grant{User: imagegen.UserID(user(n, 1000)), Credits: 1_000_000})
+		return err
+	})
+	atOnce(b, 1000, func(int) error { return queue(b.Context(), db) })
 	check(b, generate(b.Context(), db, 1))
 	return db
 }

@@ -1,5 +1,5 @@
--- Fills an empty database as years of use would, with few statements: fill.users users, of whom user_0 has a tenth of
--- fill.generations generations and the others equally many, spread over fill.days days; the last fill.queued of them
+-- Fills an empty database as years of use would, with few statements: fill.users users. user_0 has a tenth of
+-- fill.generations generations, and the others have equally many, spread over fill.days days; the last fill.queued of them
 -- wait. Every row is as the service writes it, but for the hashes of the journal, which SQL cannot make: an audit
 -- finds them.
 set synchronous_commit = off;

@@ -15,7 +15,7 @@ import (
 var optional = map[reflect.Type][]reflect.Type{
 	of[imagegen.Provider](): {of[imagegen.Checker](), of[imagegen.ConcurrencyLimiter](), of[imagegen.HealthReporter](),
 		of[provider.Prober]()},
-	of[imagegen.Ledger](): {of[imagegen.ChargeLister](), of[imagegen.CreditAdmin]()},
+	of[imagegen.Ledger](): {of[imagegen.ChargeLister](), of[imagegen.CreditAdmin](), of[imagegen.UsageWalker]()},
 	of[imagegen.Store](): {of[imagegen.TxStore](), of[imagegen.Inspector](), of[imagegen.TotalsKeeper](),
 		of[imagegen.Timekeeper](),
 		of[imagegen.ReadinessChecker](), of[imagegen.Warner](), of[imagegen.TurnTaker](), of[account.TrailStore]()},

@@ -47,7 +47,7 @@ func TestAuditFindsDamage(t *testing.T) {
 	url := s.Database(t)
 	db := open(t, url)
 	busy(t, db, 2, 2)
-	conn, err := pgx.Connect(t.Context(), url)
+	conn, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer func() { is.NoErr(conn.Close(t.Context())) }()
 	exec := func(sql string) {

@@ -133,6 +133,7 @@ var (
 	_ imagegen.Warner           = (*DB)(nil)
 	_ imagegen.TurnTaker        = (*DB)(nil)
 	_ imagegen.ChargeLister     = (*DB)(nil)
+	_ imagegen.UsageWalker      = (*DB)(nil)
 )
 
 const (

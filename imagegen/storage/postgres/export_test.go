@@ -67,8 +67,8 @@ var Retried = retried
 // Settings are what holds in each transaction that writes.
 var Settings = begin + "; " + settings
 
-// MigrateWith is what Migrate is in a program with one more migration, which asks for a program that knows so many; with
-// change false it is what Open is there without Config.Migrate.
+// MigrateWith is what Migrate is in a program with one more migration, which asks for a program that knows so many.
+// Without change it is what Open is there without Config.Migrate.
 func MigrateWith(ctx context.Context, pool *pgxpool.Pool, name, sql string, program int, change bool) error {
 	all, err := readMigrations()
 	if err != nil {

@@ -41,7 +41,8 @@ func TestExpand(t *testing.T) {
 	storagetest.Joint(t, func(t *testing.T) (imagegen.TxStore, imagegen.CreditAdmin) {
 		url := s.Database(t)
 		db := openHosted(t, url)
-		is.New(t).NoErr(postgres.MigrateWith(t.Context(), postgrestest.Hosted(t, url), postgrestest.Unusual, expand, 1, true))
+		pool := postgrestest.Hosted(t, url)
+		is.New(t).NoErr(postgres.MigrateWith(t.Context(), pool, postgrestest.Unusual, expand, 1, true))
 		return db, db
 	})
 }
@@ -106,7 +107,7 @@ func TestContract(t *testing.T) {
 	is.True(errors.Is(postgres.Migrate(ctx, pool, ""), postgres.ErrNewerSchema))
 }
 
-// Whoever holds a table holds up a migration, and the migration holds up nobody else for long.
+// A transaction that holds a table holds up a migration, which holds up nobody else for long.
 func TestMigrationWaits(t *testing.T) {
 	s, is, ctx := postgrestest.Start(t), is.New(t), t.Context()
 	url := s.Database(t)

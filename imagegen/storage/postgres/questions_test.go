@@ -41,7 +41,7 @@ func TestSchemaIsDescribed(t *testing.T) {
 			}
 		}
 	}
-	conn, err := pgx.Connect(t.Context(), url)
+	conn, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
 	rows, err := conn.Query(t.Context(),
@@ -88,7 +88,7 @@ func TestQuestions(t *testing.T) {
 	is.NoErr(err)
 	queued(t, db, 200)
 
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := pgx.Connect(ctx, s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
 	var answers [][][]any

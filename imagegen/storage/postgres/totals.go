@@ -42,12 +42,18 @@ func (s *session) flushTotals(b *pgx.Batch) {
 		days, models, payers, users, keys, generations, images, spent, attempts, unknown, cost)
 }
 
-// EachTotals implements [imagegen.TotalsKeeper].
+// EachTotals implements [imagegen.TotalsKeeper]. Each page is a transaction of its own.
 func (db *DB) EachTotals(ctx context.Context, from, to time.Time, f func(imagegen.TotalsRow)) error {
-	return db.view(ctx, func(s *session) error {
-		s.eachTotals(from, to, f)
-		return nil
-	})
+	for after, more := (imagegen.TotalsKey{Day: from}), true; more; {
+		err := db.view(ctx, func(s *session) error {
+			after, more = s.totalsBehind(after, to, f)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Currency implements [imagegen.TotalsKeeper].
@@ -55,23 +61,27 @@ func (db *DB) Currency(ctx context.Context, code string, replace bool) (string, 
 	return db.tables.Currency(ctx, code, replace)
 }
 
-func (s *session) eachTotals(from, to time.Time, f func(imagegen.TotalsRow)) {
+// totalsAtOnce is how many totals are read at once.
+const totalsAtOnce = 10_000
+
+// totalsBehind calls f for a page of the totals behind a key, and returns the last one's; more: others follow.
+func (s *session) totalsBehind(after imagegen.TotalsKey, to time.Time,
+	f func(imagegen.TotalsRow)) (last imagegen.TotalsKey, more bool) {
 	var r imagegen.TotalsRow
-	var day time.Time
-	var model, payer, user, key string
-	s.query(func(rows pgx.Rows) error {
-		return each(rows, func() error {
-			r.TotalsKey = imagegen.TotalsKey{Day: day, Model: model,
-				Payer: imagegen.UserID(payer), User: imagegen.UserID(user), Key: imagegen.KeyID(key)}
-			f(r)
-			return nil
-		}, &day, &model, &payer, &user, &key, &r.Generations, &r.Images, &r.Spent, &r.Attempts, &r.Unknown, &r.Cost)
-	}, `select * from imagegend.generation_totals where day between $1 and $2`, from, to)
+	n := 0
+	s.scan(func() { n++; f(r) }, []any{&r.Day, &r.Model, &r.Payer, &r.User, &r.Key, &r.Generations, &r.Images,
+		&r.Spent, &r.Attempts, &r.Unknown, &r.Cost},
+		`select * from imagegend.generation_totals where (day, model, payer, usr, key) > ($1, $2, $3, $4, $5) and day <= $6
+ order by day, model, payer, usr, key limit $7`,
+		after.Day, after.Model, after.Payer, after.User, after.Key, to, totalsAtOnce)
+	return r.TotalsKey, n == totalsAtOnce
 }
 
 // lessTotals takes the totals off the sums of an audit.
 func (s *session) lessTotals(sums rules.Totals) {
-	s.eachTotals(time.Unix(0, 0), time.Unix(1<<36, 0), func(r imagegen.TotalsRow) {
-		sums.Add(r.TotalsKey, imagegen.Totals{}.Minus(r.Totals))
-	})
+	for after, more := (imagegen.TotalsKey{Day: time.Unix(0, 0)}), true; more; {
+		after, more = s.totalsBehind(after, time.Unix(1<<36, 0), func(r imagegen.TotalsRow) {
+			sums.Add(r.TotalsKey, imagegen.Totals{}.Minus(r.Totals))
+		})
+	}
 }

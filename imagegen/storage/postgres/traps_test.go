@@ -356,7 +356,7 @@ func TestPageAmongMany(t *testing.T) {
 		})
 	}
 	all.Wait()
-	conn, err := pgx.Connect(t.Context(), url)
+	conn, err := pgx.Connect(t.Context(), s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"iter"
 	"time"
 
@@ -66,6 +67,39 @@ func (s *session) DayUsage(day time.Time) iter.Seq[ledger.Usage] {
 		}, inUsage.from()+` where day = $1`, day)
 	}
 }
+
+// usersAtOnce is of how many users EachUsersUsage reads the usage in one transaction.
+const usersAtOnce = 500
+
+// EachUsersUsage implements [imagegen.UsageWalker].
+func (db *DB) EachUsersUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	for last, more := imagegen.UserID(""), true; more; {
+		err := db.view(ctx, func(s *session) error {
+			users := identifiers[imagegen.UserID](s,
+				`select usr from imagegend.accounts where usr > $1 order by usr limit $2`, last, usersAtOnce)
+			if more = len(users) == usersAtOnce; len(users) == 0 {
+				return nil
+			}
+			s.query(func(rows pgx.Rows) error {
+				return inUsage.scan(rows, func(u *ledger.Usage) {
+					if row := u.Public(); row.Member == "" {
+						f(u.User, row)
+					}
+				})
+			}, usersUsage, imagegen.UsageDay(from), imagegen.UsageDay(to), last, users[len(users)-1])
+			last = users[len(users)-1]
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usersUsage looks into the index of days once for each day. The offset keeps the planner from another way.
+var usersUsage = `select ` + inUsage.of("u") + ` from generate_series($1::date, $2::date, interval '1 day') d(day)
+ cross join lateral (select * from imagegend.usage u where u.day = d.day::date and u.usr > $3 and u.usr <= $4 offset 0) u order by u.usr`
 
 // usageOf goes over the rows of a query as they are by now: with what this session has changed, and with those rows
 // that it has made, which the database does not know yet. args are those of the query, in the order that within

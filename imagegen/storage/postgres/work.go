@@ -74,7 +74,7 @@ const lengthParts = 16
 // flushQueue puts generations into the queue, takes others out, and keeps its length. It counts the rows that came and
 // went, and not those that were sent: what was put aside is queued, and not in the queue.
 //
-// Whoever is the first to change a length holds up the others until its commit, so this comes behind the lines, whose
+// The first to change a length holds up the others until its commit, so this comes behind the lines, whose
 // rows a claim holds for longer. All lock lengths in the same order.
 func (s *session) flushQueue(b *pgx.Batch, queued []*generation, left []string) {
 	if len(queued)+len(left) == 0 {

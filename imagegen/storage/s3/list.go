@@ -23,9 +23,9 @@ type listed struct {
 	changed time.Time // by the object store's clock; zero if it did not tell
 }
 
-// list calls f for each page of the objects whose keys begin with prefix and come behind after ("": all). Each page is a request of its own, with a
-// timeout of its own, so that a bucket of any size can be listed, and f may take its time. It ends at the first error
-// of f, which it returns as it is.
+// list calls f for each page of the objects whose keys begin with prefix and come behind after ("": all). Each page is
+// a request of its own, with a timeout of its own, so that a bucket of any size can be listed, and f may take its time.
+// It ends at the first error of f, which it returns as it is.
 func (o *objects) list(ctx context.Context, prefix, after string, f func(listing) error) error {
 	in := &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: aws.String(o.prefix + prefix)}
 	if after != "" {

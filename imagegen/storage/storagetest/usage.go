@@ -187,6 +187,18 @@ func eachUsage(b *creditAdmin, from, to time.Time) map[imagegen.UserID][]imagege
 	b.is.NoErr(b.EachUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) {
 		rows[u] = append(rows[u], row)
 	}))
+	if w, ok := b.CreditAdmin.(imagegen.UsageWalker); ok {
+		walked, last := make(map[imagegen.UserID][]imagegen.Usage), imagegen.UserID("")
+		b.is.NoErr(w.EachUsersUsage(b.t.Context(), from, to, func(u imagegen.UserID, row imagegen.Usage) {
+			b.is.True(u == last || walked[u] == nil) // all of a user comes together
+			walked[u], last = append(walked[u], row), u
+		}))
+		b.is.Equal(diff(inOrder(rows), inOrder(walked)), "")
+	}
+	return inOrder(rows)
+}
+
+func inOrder(rows map[imagegen.UserID][]imagegen.Usage) map[imagegen.UserID][]imagegen.Usage {
 	for u := range rows {
 		slices.SortFunc(rows[u], func(a, o imagegen.Usage) int {
 			return cmp.Or(a.Day.Compare(o.Day), cmp.Compare(a.Model, o.Model), cmp.Compare(a.Key, o.Key))

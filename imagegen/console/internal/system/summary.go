@@ -53,7 +53,7 @@ type tally map[subject]imagegen.UsageSums
 func (t tally) count(s subject, u imagegen.UsageSums) { t[s] = t[s].Plus(u) }
 
 // summarize makes a summary of the given number of days, today included. It reads the rows of usage once; meanwhile
-// it holds a total for every user and key that has any.
+// it holds a total for every user and key that has any, unless the ledger goes user by user.
 func summarize(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engine, days int,
 	now time.Time) (*summary, error) {
 	to, err := ledger.Today(ctx, "")
@@ -61,8 +61,13 @@ func summarize(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engin
 		return nil, err
 	}
 	s := &summary{At: now, From: to.AddDate(0, 0, 1-days)}
-	byDay, byModel, byUser, byKey := tally{}, tally{}, tally{}, tally{}
-	err = ledger.EachUsage(ctx, s.From, to, func(u imagegen.UserID, row imagegen.Usage) {
+	each := ledger.EachUsage
+	walker, walks := ledger.(imagegen.UsageWalker)
+	if walks {
+		each = walker.EachUsersUsage
+	}
+	byDay, byModel, byUser, byKey := tally{}, tally{}, &consumers{walks: walks}, &consumers{walks: walks}
+	err = each(ctx, s.From, to, func(u imagegen.UserID, row imagegen.Usage) {
 		s.Total = s.Total.Plus(row.UsageSums)
 		byDay.count(subject{Day: row.Day}, row.UsageSums)
 		byModel.count(subject{Model: row.Model}, row.UsageSums)
@@ -78,8 +83,16 @@ func summarize(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engin
 	s.byModel = byModel.sorted(func(a, b sums) int { return cmp.Compare(a.Model, b.Model) })
 	s.byUser, s.byKey = byUser.top(), byKey.top()
 	s.totals = make(map[subject]imagegen.Totals)
+	shown := make(map[imagegen.UserID]bool)
+	for _, u := range s.byUser {
+		shown[u.User] = true
+	}
 	err = e.EachTotals(ctx, s.From, to, func(r imagegen.TotalsRow) {
-		for _, of := range []subject{{}, {Day: r.Day}, {Model: r.Model}, {User: r.User}} {
+		of := []subject{{}, {Day: r.Day}, {Model: r.Model}}
+		if shown[r.User] {
+			of = append(of, subject{User: r.User})
+		}
+		for _, of := range of {
 			s.totals[of] = s.totals[of].Plus(r.Totals)
 		}
 	})
@@ -87,6 +100,35 @@ func summarize(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engin
 		err = nil
 	}
 	return s, err
+}
+
+// consumers find who spent most. The sums of a user whose rows have all come are held only if they may be among them.
+type consumers struct {
+	walks bool // the rows of each user come together
+	user  imagegen.UserID
+	sums  tally
+	best  []sums
+}
+
+func (c *consumers) count(s subject, u imagegen.UsageSums) {
+	if c.walks && s.User != c.user {
+		c.best = c.top()
+		c.sums, c.user = nil, s.User
+	}
+	if c.sums == nil {
+		c.sums = tally{}
+	}
+	c.sums.count(s, u)
+}
+
+// top returns the maxConsumers subjects that spent most. Ties are broken, so that the order is the same each time.
+func (c *consumers) top() []sums {
+	all := append(c.best, c.sums.sorted(func(a, b sums) int { return cmp.Compare(a.Key, b.Key) })...)
+	slices.SortFunc(all, func(a, b sums) int {
+		return cmp.Or(cmp.Compare(b.Spent, a.Spent), cmp.Compare(b.Charged, a.Charged), cmp.Compare(a.User, b.User),
+			cmp.Compare(a.Key, b.Key))
+	})
+	return slices.Clone(all[:min(len(all), maxConsumers)]) // a copy, so that the rest can be collected
 }
 
 // sorted returns the sums of all subjects in an order.
@@ -99,38 +141,71 @@ func (t tally) sorted(compare func(a, b sums) int) []sums {
 	return all
 }
 
-// top returns the maxConsumers subjects that spent most. Ties are broken, so that the order is the same each time.
-func (t tally) top() []sums {
-	all := t.sorted(func(a, b sums) int {
-		return cmp.Or(cmp.Compare(b.Spent, a.Spent), cmp.Compare(b.Charged, a.Charged), cmp.Compare(a.User, b.User),
-			cmp.Compare(a.Key, b.Key))
-	})
-	return slices.Clone(all[:min(len(all), maxConsumers)]) // a copy, so that the rest can be collected
-}
-
 // summaries caches the latest summary for each number of days. Callers only ever ask for those in periods, so it
 // stays small.
 type summaries struct {
-	mu   sync.Mutex // held while a summary is made
-	last map[int]*summary
+	mu     sync.Mutex // guards both
+	last   map[int]*summary
+	making map[int]*making // those under way
 }
 
-// latest returns a summary no older than summaryAge, or makes one. Only one is made at a time: a request that asks
-// meanwhile waits, whatever its context, and mostly finds it made. After an error the next call tries again.
+// making is a summary under way.
+type making struct {
+	done chan struct{} // closed when the others are set
+	made *summary
+	err  error
+}
+
+// patience is how long a caller waits for a new summary who can have the last one.
+const patience = time.Second
+
+// latest returns a summary no older than summaryAge, or makes one. Only one is made at a time: who asks meanwhile waits
+// for it. If that takes longer than patience, they get the last one, as long as there is one, so that no page grows
+// slower with the number of users. After an error the next call tries again.
 func (m *summaries) latest(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engine, days int,
 	now time.Time) (*summary, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s := m.last[days]; s != nil && now.Sub(s.At).Abs() < summaryAge { // Abs: the clock may have been set back
-		return s, nil
+	last := m.last[days]
+	if last != nil && now.Sub(last.At).Abs() < summaryAge { // Abs: the clock may have been set back
+		m.mu.Unlock()
+		return last, nil
 	}
-	s, err := summarize(ctx, ledger, e, days, now)
-	if err != nil {
-		return nil, err
+	next := m.making[days]
+	if next == nil {
+		next = m.begin(context.WithoutCancel(ctx), ledger, e, days, now)
 	}
+	m.mu.Unlock()
+	var enough <-chan time.Time // never, without a last one
+	if last != nil {
+		enough = time.After(patience)
+	}
+	select {
+	case <-next.done:
+		return next.made, next.err
+	case <-enough:
+		return last, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// begin has a summary made. The caller holds the lock.
+func (m *summaries) begin(ctx context.Context, ledger imagegen.CreditAdmin, e *engine.Engine, days int,
+	now time.Time) *making {
+	next := &making{done: make(chan struct{})}
 	if m.last == nil {
-		m.last = make(map[int]*summary)
+		m.last, m.making = make(map[int]*summary), make(map[int]*making)
 	}
-	m.last[days] = s
-	return s, nil
+	m.making[days] = next
+	go func() {
+		defer close(next.done)
+		next.made, next.err = summarize(ctx, ledger, e, days, now)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.making, days)
+		if next.err == nil {
+			m.last[days] = next.made
+		}
+	}()
+	return next
 }

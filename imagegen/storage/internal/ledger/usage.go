@@ -39,8 +39,8 @@ type KeyTotal struct {
 	Open    int              // charges that are not settled
 }
 
-// public is the row as callers see it, who know whose it is.
-func (u Usage) public() imagegen.Usage {
+// Public is the row as callers see it, who know whose it is.
+func (u Usage) Public() imagegen.Usage {
 	p := imagegen.Usage{Day: u.Day, Model: u.Model, Key: u.Key, UsageSums: u.UsageSums}
 	if m, ok := strings.CutPrefix(string(u.Key), memberMark); ok {
 		p.Key, p.Member = "", imagegen.UserID(m)
@@ -187,7 +187,7 @@ func (l *Ledger) Usage(ctx context.Context, u imagegen.UserID, q imagegen.UsageQ
 	err = l.view(ctx, u, func(a *openAccount) (err error) {
 		all, err = q.Sum(func(yield func(imagegen.Usage) bool) {
 			for row := range a.tx.Usage(u, imagegen.UsageDay(q.From), imagegen.UsageDay(q.To).AddDate(0, 0, 1)) {
-				if !yield(row.public()) {
+				if !yield(row.Public()) {
 					return
 				}
 			}
@@ -222,7 +222,7 @@ func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if u := row.public(); u.Member == "" {
+			if u := row.Public(); u.Member == "" {
 				f(row.User, u)
 			}
 		}
