@@ -37,6 +37,7 @@ type Intent struct {
 	Fingerprint    [32]byte // a hash of the request, by which the idempotency key of another request is noticed
 	JoinKey        [32]byte // equal for calls that may join each other, see GenerateRequest.Join; zero: no call can join
 	CreatedAt      time.Time
+	Hosted         bool // it was accepted in a transaction of the host's: observers hear of that when its wait ends
 }
 
 // ReferenceFile is a checked reference image, or a mask, in the Spool.

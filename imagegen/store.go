@@ -202,6 +202,10 @@ type Spool interface {
 	Remove(ctx context.Context, ids ...ReferenceID) error
 }
 
+// OneProcess is an optional part of a Store, an ImageStore and a Spool that only one process can have open. An engine
+// that leaves all work to other processes refuses it. A wrapper that does not forward it loses only that refusal.
+type OneProcess interface{ OneProcess() }
+
 // SpaceTaker is an optional part of a [Spool] that keeps some space on its disk free from uploads.
 type SpaceTaker interface {
 	// TakeSpace is called for every n bytes of an upload, before they are written. ErrNotApplied: there
@@ -230,6 +234,22 @@ type TxStore interface {
 	// r.WantsBalance, Balance with o.AccountType, in one commit. If Settle fails with an error
 	// that is [Permanent], Update(DisputeChange) takes the place of Update(CloseChange).
 	FinishSettled(ctx context.Context, f Fence, o OutcomeChange) (Record, error)
+}
+
+// HostTx is a transaction of the program that embeds the service, in the database of a [HostTxStore], whose package
+// makes it of what its driver calls a transaction. It ends with that one.
+type HostTx interface{ HostTx() }
+
+// HostTxStore is an optional part of a [TxStore] that can write in a transaction of the host's. Session.GenerateTx
+// needs it.
+type HostTxStore interface {
+	// CreateChargedIn is CreateCharged in a transaction of the host's, for a record that is asynchronous and Hosted.
+	// What it writes is there with the host's commit, and gone with its rollback. It waits for the user's account for
+	// as long as ctx lasts, and keeps it locked until the transaction ends, and nothing else that anybody waits for but
+	// acts on the same user. A refusal, which is Definite, leaves the transaction as it was. Any other error comes as
+	// the driver has returned it. It uses no other connection, sets nothing for the transaction and leaves no
+	// savepoint.
+	CreateChargedIn(ctx context.Context, tx HostTx, r Record) (Record, error)
 }
 
 // Inspector is an optional part of a Store: it lets an operator page through the data and audit it.

@@ -37,6 +37,9 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 	case err != nil:
 		return got, err
 	}
+	if got.Attempt == 0 {
+		e.observeHosted(ctx, got)
+	}
 	e.concluded(ctx, got)
 	e.uploads.RemoveFiles(r.References)
 	return got, nil

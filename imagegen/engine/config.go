@@ -31,6 +31,9 @@ type Config struct {
 	// models an engine serves what is stored and takes no new work.
 	Models []Model
 
+	// Work says which work this engine does. Zero: all.
+	Work Work
+
 	Limits      Limits      // how much work is taken
 	Attempts    Attempts    // how long and how often work is tried
 	Repeats     Repeats     // which calls wait for the answer of an equal one
@@ -69,6 +72,17 @@ type Config struct {
 	age func(time.Time) time.Duration // how long ago a time was by Now, at least 0
 	Log *slog.Logger                  // nil: silent. Neither prompts nor keys are logged
 }
+
+// Work is what an engine does of the work in its Store.
+type Work int
+
+const (
+	WorkAll Work = iota // it makes images, recovers what others have left, and removes what has reached its age
+	// WorkNone accepts asynchronous requests, waits and reads: for a web process beside workers, which are engines with
+	// WorkAll on the same Store, Images and Spool. A synchronous request is a mistake of the program: ErrInternal. The
+	// models' providers can be provider.Declared.
+	WorkNone
+)
 
 // Limits bound the work that an engine takes. Beyond most of them the answer is ErrOverloaded.
 type Limits struct {
@@ -298,6 +312,10 @@ func (c Config) validate() (*catalog, error) {
 	require(c.Ledger != nil, "Config.Ledger is required")
 	require(c.Store == nil || c.Images != nil, "Config.Images is required: Store keeps no images")
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
+	for name, part := range map[string]any{"Store": c.Store, "Images": c.Images, "Spool": c.Spool} {
+		_, alone := part.(imagegen.OneProcess)
+		require(!alone || c.Work != WorkNone, "Config.%s cannot be had by another process, and Config.Work is WorkNone: nobody would do the work", name)
+	}
 	l, a, r := c.Limits, c.Attempts, c.Retention
 	require(l.Concurrency > 0 && l.MaxQueued > 0 && l.MaxSpooled > 0 && l.SlotWait > 0,
 		"Config.Limits: nothing but MaxRefusals can be negative")

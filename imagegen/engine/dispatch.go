@@ -41,7 +41,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if err != nil || next <= 0 || next > e.cfg.Attempts.Lease { // by then the clock may have been set
 			next = e.cfg.Attempts.Lease
 		}
-		waiting.Pause(ctx, next, wake, better)
+		waiting.Pause(ctx, next, wake, better, e.hints)
 	}
 }
 
@@ -52,6 +52,9 @@ func (e *Engine) launch(r imagegen.Record, held schedule.Slot) {
 	e.noteUser(context.Background(), r.Account())
 	m, offered := e.catalogs.current.Load().entries[r.Model]
 	why, left := e.unrunnable(r, m, offered)
+	if r.Attempt == 1 {
+		e.observeHosted(context.Background(), r)
+	}
 	if err := e.life.admitWork(); err != nil {
 		e.slots.Release(held, schedule.Finding{})
 		e.requeue(r, why, left)
@@ -128,6 +131,9 @@ func (e *Engine) failAged(ctx context.Context) {
 			e.cfg.Log.Warn("the search for work that waited too long failed", "error", err)
 		}
 		for _, r := range aged {
+			if r.Attempt == 1 {
+				e.observeHosted(ctx, r)
+			}
 			e.requeue(r, waitedTooLong, false)
 		}
 		more = len(aged) == maxAged

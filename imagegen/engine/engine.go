@@ -22,7 +22,8 @@ type Engine struct {
 	cfg      Config
 	store    imagegen.Store
 	ledger   imagegen.Ledger
-	joint    imagegen.TxStore // nil: the ledger shares no transaction with the store
+	joint    imagegen.TxStore     // nil: the ledger shares no transaction with the store
+	host     imagegen.HostTxStore // nil: the two write in no transaction of the host's
 	images   imagegen.ImageStore
 	spool    imagegen.Spool
 	catalogs *catalogs
@@ -42,6 +43,7 @@ type Engine struct {
 	uploads   *uploads.Uploads
 	leases    *leases
 	life      *lifecycle
+	hints     chan struct{} // holds one: there may be queued work
 	removals  removals
 
 	thumbnails *thumbnails.Maker
@@ -74,6 +76,7 @@ func New(cfg Config) (*Engine, error) {
 		turning:   newTurns(turnedOfUser, turnedOfAll),
 		leases:    newLeases(),
 		life:      newLifecycle(),
+		hints:     make(chan struct{}, 1),
 		health:    newHealth(),
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
@@ -86,6 +89,7 @@ func New(cfg Config) (*Engine, error) {
 	// A Store that wraps another may implement TxStore although the Ledger is not its own.
 	if j, ok := cfg.Store.(imagegen.TxStore); ok && j.Joins(cfg.Ledger) {
 		e.joint = j
+		e.host, _ = cfg.Store.(imagegen.HostTxStore)
 	}
 	return e, nil
 }

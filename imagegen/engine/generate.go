@@ -30,11 +30,21 @@ func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	if err != nil {
 		return imagegen.Result{}, err
 	}
-	result, err := s.generate(ctx, q)
+	accept := (*call).wait
+	if q.Async {
+		accept = (*call).queue
+	} else if s.engine.cfg.Work == WorkNone {
+		imagegen.Discard(q.References...)
+		imagegen.Discard(q.Mask)
+		return imagegen.Result{}, imagegen.Internal(errNoWork)
+	}
+	result, err := s.generate(ctx, q, accept)
 	result.Balance = s.seen(result.Balance)
 	s.observeReplay(ctx, result, err)
 	return result, err
 }
+
+var errNoWork = errors.New("imagegen: a synchronous request with Config.Work at WorkNone: this process makes no images")
 
 // observeReplay tells Config.Observer when a call was answered with another call's
 // result.
@@ -51,8 +61,9 @@ func (s *Session) observeReplay(ctx context.Context, result imagegen.Result, err
 
 // generate plans the request before it stores any reference, so that an invalid one costs
 // nothing. The references are taken over in any case: an accepted call keeps them, any other
-// removes them.
-func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
+// removes them. accept comes last.
+func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest,
+	accept func(*call, context.Context) (imagegen.Result, error)) (imagegen.Result, error) {
 	e := s.engine
 	if q.Async { // so that SetModels sees it; synchronous work holds its provider
 		defer e.catalogs.trackCall(q.Model)()
@@ -72,7 +83,7 @@ func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 		return imagegen.Result{}, err
 	}
 	defer c.discard()
-	return c.run(ctx)
+	return c.run(ctx, accept)
 }
 
 // call is one Generate on its way to acceptance.
@@ -120,7 +131,8 @@ func (c *call) hasAllReferences() bool {
 // refusals, how many generations of the key run, draining, price, admission, capacity, credits.
 // Idempotency comes early, since a repeated call must get its answer whatever has changed
 // since the first one.
-func (c *call) run(ctx context.Context) (imagegen.Result, error) {
+func (c *call) run(ctx context.Context, accept func(*call, context.Context) (imagegen.Result, error)) (imagegen.Result,
+	error) {
 	e := c.engine
 	if err := c.session.usable(ctx); err != nil {
 		return imagegen.Result{}, err
@@ -156,10 +168,7 @@ func (c *call) run(ctx context.Context) (imagegen.Result, error) {
 		return imagegen.Result{}, err
 	}
 	e.noteUser(ctx, c.record.Account())
-	if c.record.Async {
-		return c.queue(ctx)
-	}
-	return c.wait(ctx)
+	return accept(c, ctx)
 }
 
 // earlierAnswer answers a call that repeats another one, by its idempotency key or by
@@ -172,25 +181,34 @@ func (c *call) earlierAnswer(ctx context.Context) (result imagegen.Result, found
 	return result, found, func() {}, err
 }
 
-// queue accepts asynchronous work. The references become durable before the charge: a
-// crash then leaves files that the next start removes, never charged work without its files.
+// queue accepts asynchronous work.
 func (c *call) queue(ctx context.Context) (imagegen.Result, error) {
-	e := c.engine
-	leave, err := e.joinQueue(ctx, c.record.Account())
+	leave, err := c.keep(ctx)
 	if err != nil {
 		return imagegen.Result{}, err
 	}
 	defer leave()
-	if ids := referenceIDs(c.record.References); len(ids) > 0 {
-		if err := e.spool.Keep(ctx, ids...); err != nil {
-			return imagegen.Result{}, uploads.NotKept(err)
-		}
-	}
 	r, err := c.acceptWithLease(ctx)
 	if err != nil {
 		return c.refused(ctx, err)
 	}
 	return imagegen.Result{Generation: accepted(r).Generation()}, nil
+}
+
+// keep takes a place in the queue until leave, and makes the references durable, before the charge: a crash then leaves
+// files that the next start removes, never charged work without its files.
+func (c *call) keep(ctx context.Context) (leave func(), err error) {
+	e := c.engine
+	if leave, err = e.joinQueue(ctx, c.record.Account()); err != nil {
+		return nil, err
+	}
+	if ids := referenceIDs(c.record.References); len(ids) > 0 {
+		if err := e.spool.Keep(ctx, ids...); err != nil {
+			leave()
+			return nil, uploads.NotKept(err)
+		}
+	}
+	return leave, nil
 }
 
 // acceptWithLease is accept for asynchronous work. It holds the lease meanwhile, because a charge may take longer than

@@ -115,8 +115,10 @@ func (e *Engine) Start() error {
 		return nil
 	}
 	l.started = true
-	l.loops.Go(func() { e.dispatch(l.loop) })
-	l.loops.Go(func() { e.recoverAbandoned(l.loop) })
+	if e.cfg.Work == WorkAll {
+		l.loops.Go(func() { e.dispatch(l.loop) })
+		l.loops.Go(func() { e.recoverAbandoned(l.loop) })
+	}
 	l.loops.Go(func() { e.maintain(l.loop) })
 	l.leasing.Go(func() { e.prolongLeases(l.ended) })
 	if e.cfg.Thumbnails {

@@ -11,10 +11,10 @@ import (
 // maintenance is the interval of work that is not urgent.
 const maintenance = time.Minute
 
-// maintain runs until ctx ends. Once a minute it records when keys were used, retries
-// failed removals, catches up with what other engines on the store have ended, fails work
-// that has reached its age, and, when it is this engine's turn, erases or forgets what has.
-// Each step logs its own failures, and hinders none of the others.
+// maintain runs until ctx ends. Once a minute it records when keys were used, retries failed removals, catches up with
+// what other engines on the store have ended, fails work that has reached its age, and, when it is this engine's turn,
+// erases or forgets what has; with WorkNone, others do so. Each step logs its own failures, and hinders none of the
+// others.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
@@ -23,9 +23,12 @@ func (e *Engine) maintain(ctx context.Context) {
 		e.retryRemovals(ctx, turnTime)
 		e.removeEndedUploads(ctx)
 		e.waiting.EndLeft(ctx)
-		e.failAged(ctx)
 		e.noteStoredUsers(ctx)
 		e.tidyTrail(ctx, time.Time{})
+		if e.cfg.Work == WorkNone {
+			continue
+		}
+		e.failAged(ctx)
 		for e.turn(ctx, "retention") {
 			if e.removeAged(ctx) {
 				break

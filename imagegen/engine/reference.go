@@ -37,14 +37,14 @@ const (
 	// maxEndedUploads is how many generations are looked at in one round for whether their
 	// reference images are still needed.
 	maxEndedUploads = 500
-	// unknownFor is how long a generation that the Store does not know may still appear
-	// there: its acceptance may wait for a standby of the database.
-	unknownFor = time.Hour
+	// unknownFor is how long a generation that the Store does not know may still appear there: its acceptance may wait
+	// for a standby of the database, or for a transaction of the host's (Session.Prepare, Session.GenerateTx).
+	unknownFor = preparedFor
 )
 
-// removeEndedUploads removes reference images whose generations have ended without a word to
-// this engine: another one on the store did the work, and removed what is stored. Here they
-// would take space, and count for their user, until the process ends.
+// removeEndedUploads removes reference images whose generations were prepared and never accepted, or have ended without
+// a word to this engine: another one on the store did the work, and removed what is stored. Here they would take space,
+// and count for their user, until the process ends.
 func (e *Engine) removeEndedUploads(ctx context.Context) {
 	looked := 0
 	for id, held := range e.uploads.Held(time.Now().Add(-maintenance)) {
@@ -54,7 +54,7 @@ func (e *Engine) removeEndedUploads(ctx context.Context) {
 		r, err := e.store.Generation(ctx, id)
 		lost := errors.Is(err, imagegen.ErrNotFound) && time.Since(held.Since) > unknownFor
 		if lost || err == nil && !r.Unsettled() {
-			e.uploads.RemoveFiles(held.Files)
+			e.uploads.RemoveHeld(held)
 		}
 	}
 }

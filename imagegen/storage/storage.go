@@ -107,6 +107,7 @@ var (
 	_ imagegen.ReadinessChecker = (*DB)(nil)
 	_ imagegen.Warner           = (*DB)(nil)
 	_ imagegen.SpaceTaker       = (*DB)(nil)
+	_ imagegen.OneProcess       = (*DB)(nil)
 )
 
 // Open opens a directory. If it is absent or empty, Open creates a new database in it. o may be
@@ -279,6 +280,9 @@ func (db *DB) writeLast(ctx context.Context) (err error) {
 	}
 	return err
 }
+
+// OneProcess implements [imagegen.OneProcess]: the directory is locked.
+func (*DB) OneProcess() {}
 
 // Failed returns a channel that is closed when the disk fails during a commit. From then
 // on every write is refused, and the process should end: imagegend exits with status 74.

@@ -25,6 +25,7 @@ var (
 	_ imagegen.ReadinessChecker   = wholeStore{}
 	_ imagegen.Warner             = wholeStore{}
 	_ imagegen.TurnTaker          = wholeStore{}
+	_ imagegen.HostTxStore        = wholeStore{}
 	_ imagegen.TotalsKeeper       = wholeStore{}
 	_ imagegen.ImageLinker        = wholeImages{}
 	_ imagegen.SpaceTaker         = wholeSpool{}
@@ -48,6 +49,10 @@ func (wholeProvider) Probe(context.Context) error          { return nil }
 
 func (wholeLedger) OpenCharges(context.Context, imagegen.ChargeID, int) ([]imagegen.Charge, error) {
 	return nil, nil
+}
+
+func (wholeStore) CreateChargedIn(context.Context, imagegen.HostTx, imagegen.Record) (imagegen.Record, error) {
+	return imagegen.Record{}, nil
 }
 
 func (wholeStore) Ready(context.Context) error                                      { return nil }
@@ -82,8 +87,8 @@ func TestLost(t *testing.T) {
 		"provider": {struct{ imagegen.Provider }{}, wholeProvider{}, []string{"Checker", "ConcurrencyLimiter",
 			"HealthReporter", "Prober"}},
 		"ledger": {struct{ imagegen.Ledger }{}, wholeLedger{}, []string{"ChargeLister"}},
-		"store": {struct{ imagegen.Store }{}, wholeStore{}, []string{"ReadinessChecker", "TotalsKeeper",
-			"TurnTaker", "Warner"}},
+		"store": {struct{ imagegen.Store }{}, wholeStore{}, []string{"HostTxStore", "ReadinessChecker",
+			"TotalsKeeper", "TurnTaker", "Warner"}},
 		"joint store":       {struct{ imagegen.Store }{}, struct{ imagegen.TxStore }{}, []string{"TxStore"}},
 		"images":            {struct{ imagegen.ImageStore }{}, wholeImages{}, []string{"ImageLinker"}},
 		"spool":             {struct{ imagegen.Spool }{}, wholeSpool{}, []string{"SpaceTaker"}},

@@ -73,7 +73,11 @@ var (
 	_ imagegen.ImageStore   = (*DB)(nil)
 	_ imagegen.Spool        = (*DB)(nil)
 	_ imagegen.Timekeeper   = (*DB)(nil)
+	_ imagegen.OneProcess   = (*DB)(nil)
 )
+
+// OneProcess implements [imagegen.OneProcess].
+func (*DB) OneProcess() {}
 
 // New returns an empty DB. opts may be nil.
 func New(opts *Options) *DB {

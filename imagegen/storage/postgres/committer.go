@@ -259,14 +259,15 @@ func (s *session) unlocked(users []imagegen.UserID) []string {
 	return unique(missing)
 }
 
+const makeAccounts = `insert into imagegend.accounts (usr) select u from unnest($1::text[]) x(u) order by u on conflict do nothing`
+
 // openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction
 // of its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns
 // errUnlocked once that is done.
 func (s *session) openAccounts(users []string) error {
 	ctx, cancel := s.trip()
 	defer cancel()
-	_, err := s.conn.Exec(ctx,
-		`insert into imagegend.accounts (usr) select u from unnest($1::text[]) x(u) order by u on conflict do nothing`, users)
+	_, err := s.conn.Exec(ctx, makeAccounts, users)
 	switch {
 	case err == nil:
 		return errUnlocked

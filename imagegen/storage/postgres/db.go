@@ -119,6 +119,7 @@ type (
 
 var (
 	_ imagegen.TxStore      = (*DB)(nil)
+	_ imagegen.HostTxStore  = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)

@@ -184,14 +184,17 @@ const grace = 30 * time.Second
 // in the state gone: it is deleted. It returns the row as it is stored, in memory of its own.
 //
 // It decides three things that no record says by itself. Due is when the row may be claimed, by this database's judged
-// time. Nth counts the rows of one idempotency key, so that the last of them is found. The lease is lease from now;
-// with 0 a row that goes on in the same attempt keeps its lease, and one that begins to run gets grace.
+// time. What comes in a transaction of the host's is due at once, and the claim that finds it puts its user into the
+// line (admit): a place in a line would stay locked until the host commits, and claims would wait for it. Nth counts
+// the rows of one idempotency key, so that the last of them is found. The lease is lease from now; with 0 a row that
+// goes on in the same attempt keeps its lease, and one that begins to run gets grace.
 //
 // An imagegen.Violation: the row does not fit the charge that was made with it. A kv.Damage: that charge cannot be
 // read.
 func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row, error) {
 	to.Due = time.Time{}
-	if to.State == imagegen.StateQueued && to.Delay > 0 {
+	comes := to.Hosted && from.State == imagegen.StateGone
+	if to.State == imagegen.StateQueued && (to.Delay > 0 || comes) {
 		to.Due = s.at.Now.Add(to.Delay)
 	}
 	if from.State == imagegen.StateGone && to.IdempotencyKey != "" {

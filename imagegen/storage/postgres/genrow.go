@@ -43,15 +43,15 @@ var generations = newKind("generations", 1, `id text, usr text, payer text, api_
  resumptions integer, delay interval, due_at timestamptz, job bytea, job_upstreams jsonb, published integer, failure text,
  failure_detail text, completed_at timestamptz, balance bigint, balance_account_type text, balance_expires bigint,
  balance_expires_at timestamptz, undelivered boolean, favourite boolean, partly_cancelled boolean, dispute text,
- refunded boolean, image_count integer, reference_count integer, attempt_count integer`, func(g *genRow) []any {
+ refunded boolean, hosted boolean, image_count integer, reference_count integer, attempt_count integer`, func(g *genRow) []any {
 	return []any{&g.ID, &g.User, orNull(&g.Payer), orNull(&g.KeyID), &g.Model, orNull(&g.Prompt), &g.N,
 		&g.Size.Width, &g.Size.Height, orNull(&g.Quality), orNull(&g.Effort), orNull(&g.Ratio), orNull(&g.Tier),
 		&g.Price, &g.options, &g.Async, orNull(&g.IdempotencyKey), hash(g.hash[:]), &g.Nth, hash(g.Fingerprint[:]),
 		hash(g.JoinKey[:]), at(&g.CreatedAt), &g.Joint, &g.State, orNull(&g.status), &g.Attempt, &g.Failures,
 		&g.Resumptions, span{&g.Delay}, at(&g.Due), &g.Job, &g.upstreams, &g.Published, orNull(&g.failure),
 		orNull(&g.detail), at(&g.CompletedAt), &g.balance, orNull(&g.accountType), &g.expires, at(&g.expiresAt),
-		&g.Undelivered, &g.Favourite, &g.PartlyCancelled, orNull(&g.Dispute), &g.Refunded, &g.counts[0],
-		&g.counts[1], &g.counts[2]}
+		&g.Undelivered, &g.Favourite, &g.PartlyCancelled, orNull(&g.Dispute), &g.Refunded, &g.Hosted,
+		&g.counts[0], &g.counts[1], &g.counts[2]}
 })
 
 // lay makes the columns of a row.

@@ -56,6 +56,7 @@ func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "'
 
 // sender is a connection, a pool of them, or a transaction.
 type sender interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
@@ -80,9 +81,9 @@ func (i inSchema) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
 // SendBatch does a batch in one round trip.
-func (c conn) SendBatch(ctx context.Context, b *pgx.Batch) error {
+func (i inSchema) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	for _, q := range b.QueuedQueries {
-		q.SQL = c.schema.in(q.SQL)
+		q.SQL = i.schema.in(q.SQL)
 	}
-	return c.Conn.SendBatch(ctx, b).Close()
+	return i.to.SendBatch(ctx, b)
 }

@@ -30,6 +30,7 @@ type session struct {
 	conn   conn
 	writes bool // it locks the accounts and generations that it reads; false in a snapshot
 	long   bool // a statement may take as long as it takes
+	hosted bool // the transaction is the host's
 	trips  int  // round trips so far
 
 	at   clock.Reading // the time of all that it does, as the database had it once the rows were locked
@@ -204,7 +205,7 @@ func (s *session) scanMark(rows pgx.Rows) error {
 func (s *session) PutClock(m clock.Mark) {
 	former := s.Clock()
 	m.Written = former.Written
-	if m != former {
+	if m != former && !s.hosted { // everybody would wait for the host to commit; what comes next writes it
 		s.mark.Mark, s.mark.changed = m, true
 		s.changes++
 	}

@@ -118,30 +118,40 @@ func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.D
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
+	return db.writeRow(ctx, string(r.Account()), chargeNeeds(r), func(s *session) (tables.Row, error) {
+		return s.createCharged(r, lease)
+	})
+}
+
+// chargeNeeds is what the creation of a record reads that is charged in the same commit.
+func chargeNeeds(r imagegen.Record) need {
 	n := createNeeds(r)
 	n.charges = append(n.charges, r.Charge().ID)
 	n.billed = billedBy(r.Charge())
-	return db.writeRow(ctx, string(r.Account()), n, func(s *session) (tables.Row, error) {
-		stands, err := s.load(r.ID)
-		to := stands
-		switch {
-		case errors.Is(err, imagegen.ErrNotFound):
-			to = tables.Row{Record: r, Joint: true}
-			err = rules.Asked(asked{s}, r, s.at)
-		case stands.State != imagegen.StateCharging:
-			return stands, err
-		}
-		if err != nil {
-			return tables.Row{}, err
-		}
-		if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
-			return stands, err
-		}
-		if err := rules.Charge(asked{s}, db.books.At(s, s.at), to.Record); err != nil {
-			return tables.Row{}, err
-		}
-		return s.replace(stands, to, lease)
-	})
+	return n
+}
+
+// createCharged is CreateCharged within a transaction.
+func (s *session) createCharged(r imagegen.Record, lease time.Duration) (tables.Row, error) {
+	stands, err := s.load(r.ID)
+	to := stands
+	switch {
+	case errors.Is(err, imagegen.ErrNotFound):
+		to = tables.Row{Record: r, Joint: true}
+		err = rules.Asked(asked{s}, r, s.at)
+	case stands.State != imagegen.StateCharging:
+		return stands, err
+	}
+	if err != nil {
+		return tables.Row{}, err
+	}
+	if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
+		return stands, err
+	}
+	if err := rules.Charge(asked{s}, s.db.books.At(s, s.at), to.Record); err != nil {
+		return tables.Row{}, err
+	}
+	return s.replace(stands, to, lease)
 }
 
 // FinishSettled implements [imagegen.TxStore]. A record that has ended before is returned as it is: a repetition

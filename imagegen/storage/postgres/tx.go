@@ -154,7 +154,7 @@ func (s *session) rollback(tx pgx.Tx) {
 func (s *session) send(b *pgx.Batch) error {
 	ctx, cancel := s.trip()
 	defer cancel()
-	return s.conn.SendBatch(ctx, b)
+	return s.conn.SendBatch(ctx, b).Close()
 }
 
 // abandon rolls the transaction back, which has written nothing that stands.

@@ -99,16 +99,20 @@ func (u *Uploads) countKept(user imagegen.UserID, id imagegen.ReferenceID, bytes
 }
 
 // BelongTo notes that files are kept for a generation that was accepted, or may have been.
-// Files that were removed meanwhile stay removed.
-func (u *Uploads) BelongTo(id imagegen.GenerationID, files []imagegen.ReferenceFile) {
+// Files that were removed meanwhile stay removed; all reports whether there are none of those.
+func (u *Uploads) BelongTo(id imagegen.GenerationID, files []imagegen.ReferenceFile) (all bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	all = true
+	now := time.Now()
 	for _, f := range files {
-		if k, ok := u.kept[f.ID]; ok {
-			k.of, k.since = id, time.Now()
+		k, ok := u.kept[f.ID]
+		if all = all && ok; ok {
+			k.of, k.since = id, now
 			u.kept[f.ID] = k
 		}
 	}
+	return all
 }
 
 // Held returns what has been kept for generations since before a time.
@@ -123,6 +127,23 @@ func (u *Uploads) Held(before time.Time) map[imagegen.GenerationID]Held {
 		}
 	}
 	return all
+}
+
+// RemoveHeld removes what Held has returned, but for files that have come to belong to the generation anew since.
+func (u *Uploads) RemoveHeld(h Held) {
+	var ids []imagegen.ReferenceID
+	u.mu.Lock()
+	for _, f := range h.Files {
+		if k, ok := u.kept[f.ID]; ok && k.since.Equal(h.Since) {
+			delete(u.kept, f.ID)
+			u.bytes.Give(k.user, k.bytes)
+			ids = append(ids, f.ID)
+		}
+	}
+	u.mu.Unlock()
+	if len(ids) > 0 {
+		u.Remove(ids...)
+	}
 }
 
 func (u *Uploads) forget(ids []imagegen.ReferenceID) {

@@ -173,13 +173,14 @@ func whyEnded(ctx context.Context) error {
 // Pause waits until d has passed, ctx ends, or one of at most two channels is closed, and reports whether that was
 // before d had passed. A nil channel never wakes it.
 func Pause(ctx context.Context, d time.Duration, wakes ...<-chan struct{}) (woken bool) {
-	var wake [2]<-chan struct{}
+	var wake [3]<-chan struct{}
 	copy(wake[:], wakes)
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-wake[0]:
 	case <-wake[1]:
+	case <-wake[2]:
 	case <-t.C:
 		return false
 	case <-ctx.Done():

@@ -33,6 +33,7 @@ func full() row {
 					{ID: "ref_2", MediaType: "image/webp", Size: 1, Width: 1, Height: 1, SHA256: [32]byte{1}},
 				},
 				IdempotencyKey: "k", Fingerprint: [32]byte{7}, JoinKey: [32]byte{8}, CreatedAt: at,
+				Hosted: true,
 			},
 			Progress: imagegen.Progress{
 				State: imagegen.StateSettling, Attempt: 3, Failures: 2, Resumptions: 1, Delay: time.Second,
@@ -92,14 +93,19 @@ func shared(a, b reflect.Value, path string) (names []string) {
 func TestFormerRows(t *testing.T) {
 	at := full().CreatedAt
 	t.Run("generation", func(t *testing.T) { former(t, full(), codeRow) })
+	t.Run("generation-4", func(t *testing.T) {
+		fourth := full()
+		fourth.Hosted = false
+		reads(t, fourth, codeRow)
+	})
 	t.Run("generation-2", func(t *testing.T) {
 		second := full()
-		second.Costs, second.Payer = nil, ""
+		second.Costs, second.Payer, second.Hosted = nil, "", false
 		reads(t, second, codeRow)
 	})
 	t.Run("generation-1", func(t *testing.T) {
 		first := full()
-		first.PartlyCancelled, first.Costs, first.Payer = false, nil, ""
+		first.PartlyCancelled, first.Costs, first.Payer, first.Hosted = false, nil, "", false
 		first.References[0].Orientation, first.References[0].CopyOf, first.Images[0].Provenance = 0, "", ""
 		reads(t, first, codeRow)
 	})

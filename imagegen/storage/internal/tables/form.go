@@ -14,7 +14,7 @@ import (
 
 // codeRow is the encoding of a generation's row. TestFormerRows reads rows of old versions.
 func codeRow(c *kv.Coder, r *row) {
-	c.Version(4)
+	c.Version(5)
 	codeIntent(c, &r.Intent)
 	codeProgress(c, &r.Progress)
 	kv.Flag(c, &r.Joint)
@@ -28,6 +28,9 @@ func codeRow(c *kv.Coder, r *row) {
 	}
 	if c.Since(4) {
 		kv.Text(c, &r.Payer)
+	}
+	if c.Since(5) {
+		kv.Flag(c, &r.Hosted)
 	}
 }
 

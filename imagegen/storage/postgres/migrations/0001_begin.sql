@@ -296,6 +296,7 @@ create table imagegend.generations (
   partly_cancelled boolean not null,
   dispute text,
   refunded boolean not null,
+  hosted boolean not null,
   image_count integer not null,
   reference_count integer not null,
   attempt_count integer not null
