@@ -49,7 +49,10 @@ func TestPreparedForAnHour(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := startHosted(t, yieldImages(1, nil))
 				p := h.prepare(imagegen.GenerateRequest{References: []imagegen.Reference{bytesReference(pngOf(8, 8))}})
+				plain := h.prepare(imagegen.GenerateRequest{}) // of which nothing is kept that could be gone
 				time.Sleep(after)
+				_, err := h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, plain)
+				h.is.Equal(err == nil, accepted)
 				r, err := h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, p)
 				if accepted {
 					h.is.NoErr(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,19 +160,12 @@ func (s *shop) ended(u imagegen.UserID, id imagegen.GenerationID) imagegen.Gener
 	}
 }
 
-func (s *shop) reference() imagegen.Reference {
-	s.t.Helper()
-	r, err := s.web.As("alice").StageReference(s.t.Context(), bytes.NewReader(imagegentest.PNG(16, 16)), "photo")
-	s.is.NoErr(err)
-	return r
-}
-
 // An order, its charge and its queued image come with one commit, and a worker in another process makes the image, from
 // the reference that the web process was sent.
 func TestGenerateTx(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
 	q := ask("order-1")
-	q.References = []imagegen.Reference{s.reference()}
+	q.References = []imagegen.Reference{picture(16)}
 	p := s.prepare("alice", q)
 	s.is.Equal(s.balance("alice"), imagegen.Credits(100))
 	tx := s.begin()
@@ -524,4 +518,36 @@ func TestGenerateTxElsewhere(t *testing.T) {
 		s.is.True(err != nil)
 	}
 	s.is.Equal(s.balance("alice"), imagegen.Credits(100))
+}
+
+// picture is a reference image of so many pixels a side.
+type picture int
+
+func (p picture) Open(context.Context) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(imagegentest.PNG(int(p), int(p)))), nil
+}
+
+// While the clock is in doubt, which the next commit writes down in a row for all, the host's transaction holds up
+// nobody.
+func TestGenerateTxInDoubt(t *testing.T) {
+	s := openShop(t, postgrestest.Start(t).Database(t))
+	var ahead atomic.Int64
+	pool, db, e := s.nodeOf(func(c *postgres.Config) {
+		c.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) }
+	})
+	db.Now() // so that there is something to compare with
+	ahead.Store(int64(2 * time.Hour))
+	_, doubt := db.ClockInDoubt()
+	s.is.True(doubt)
+	p, err := e.As("alice").Prepare(t.Context(), ask(""))
+	s.is.NoErr(err)
+	tx, err := pool.Begin(t.Context())
+	s.is.NoErr(err)
+	defer tx.Rollback(context.Background())
+	_, err = e.As("alice").GenerateTx(t.Context(), db.In(tx), p)
+	s.is.NoErr(err)
+	s.is.NoErr(db.Charge(t.Context(), imagegen.Charge{ID: "c", User: "bob", Credits: 1, N: 1}))
+	s.commit(tx)
+	_, err = db.Grant(t.Context(), imagegen.Grant{User: "carol", Credits: 1})
+	s.is.NoErr(err)
 }
