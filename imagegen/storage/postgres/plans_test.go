@@ -300,14 +300,14 @@ func explain(t *testing.T, pool *pgxpool.Pool, st sent, writes bool, most float6
 			return err
 		}
 		found[0].Plan.check(t, st.sql, most)
-		return errRolledBack
+		return errExplained
 	})
-	if err != errRolledBack {
+	if err != errExplained {
 		is.NoErr(err)
 	}
 }
 
-var errRolledBack = fmt.Errorf("rolled back")
+var errExplained = fmt.Errorf("rolled back")
 
 func (p plan) check(t *testing.T, sql string, most float64) {
 	t.Helper()
