@@ -13,20 +13,24 @@ import (
 
 const root = "../.."
 
-// block is the n-th block of Go in a document.
-func block(t *testing.T, document string, n int) string {
+// block is the n-th block of Go in a document below a heading.
+func block(t *testing.T, document, heading string, n int) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)[n][1]
+	_, section, found := strings.Cut(string(text), "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no heading %s", document, heading)
+	}
+	return regexp.MustCompile("(?ms)^```go\n(.*?)^```$").FindAllStringSubmatch(section, -1)[n][1]
 }
 
 // The documents' code for embedding makes a program that works.
 func TestDocumentedEmbedding(t *testing.T) {
 	is := is.New(t)
-	program := "package main\n" + strings.Replace(block(t, "README.md", 0), "import (",
+	program := "package main\n" + strings.Replace(block(t, "README.md", "## Embed it", 0), "import (",
 		"import (\n\"context\"\n\"errors\"\n\"io\"\n\"os\"\n", 1) + `
 func main() {
 	if err := run(context.Background()); err != nil {
@@ -39,7 +43,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	` + block(t, "README.md", 1) + `
+	` + block(t, "README.md", "## Embed it", 1) + `
 	if err != nil {
 		return err
 	}
@@ -47,7 +51,7 @@ func run(ctx context.Context) error {
 }
 
 func ask(ctx context.Context, alice imagegen.Service) error {
-	` + block(t, "docs/embedding.md", 6) + `
+	` + block(t, "docs/embedding.md", "## Waiting, repeating, failing", 0) + `
 	return nil
 }
 `
@@ -57,7 +61,7 @@ func ask(ctx context.Context, alice imagegen.Service) error {
 // The first step of the path is a whole program. Those after it change a line or two, which fit together.
 func TestDocumentedPath(t *testing.T) {
 	is := is.New(t)
-	is.Equal(draws(t, block(t, "docs/embedding.md", 0)), "1 spent, 9 left\n")
+	is.Equal(draws(t, block(t, "docs/embedding.md", "### 1. In memory", 0)), "1 spent, 9 left\n")
 	program := `package main
 
 import (
@@ -75,8 +79,9 @@ func main() {}
 
 func steps(ctx context.Context, markup func(imagegen.UserID) imagegen.Credits, inAYear time.Time) error {
 `
-	for step := 1; step <= 4; step++ {
-		program += block(t, "docs/embedding.md", step) + "\n"
+	for _, step := range []string{"### 2. In a directory", "### 3. A real provider", "### 5. Prices",
+		"### 6. Payments and billing"} {
+		program += block(t, "docs/embedding.md", step, 0) + "\n"
 	}
 	built(t, program+"\nreturn err\n}\n")
 }
