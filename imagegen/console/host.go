@@ -21,11 +21,11 @@ type Host struct {
 	// for concurrent use. nil: nobody.
 	Operator func(engine.Caller) bool
 
-	// SignIn is the address at which people sign in, such as /login. The console adds a parameter next to it, with
-	// the path to go on to. Required.
+	// SignIn is the address at which people sign in, such as /login. The console adds the parameter "next" to it, the
+	// path to go on to from there, such as /console/credits. Required.
 	SignIn string
 
-	// SignOut is the address that a form without fields is sent to, such as /logout. "": no button.
+	// SignOut is the address to which the button sends a POST without fields, such as /logout. "": no button.
 	SignOut string
 }
 
