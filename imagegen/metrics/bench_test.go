@@ -5,12 +5,15 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
 // BenchmarkScrape is what one scrape costs. Ten a second may cost no more than a hundredth of a processor: 1 ms each.
 func BenchmarkScrape(b *testing.B) {
-	s := start(b)
+	registry := prometheus.NewRegistry()
+	s := startIn(b, registry, registry)
 	s.grant("alice", 100)
 	for _, m := range []string{"m", "pool"} {
 		if _, err := s.generate("alice", imagegen.GenerateRequest{Model: m, Prompt: "a fox"}); err != nil {
