@@ -6,6 +6,9 @@ var hostChecks = []check{
 		elsewhere: []string{"imagegen/provider/cassette.TestSuite", "imagegen/provider/cassette.TestAnswersComeBack",
 			"imagegen/provider/cassette.TestUnknownCalls", "imagegen/provider/cassette.TestEachAnswerOnce",
 			"imagegen/provider/cassette.TestNoSecrets", "examples/cassette.TestMenuChanged"}},
+	{name: "metrics in a registry of the host's", lines: []string{"contract: | metrics | `imagegen/metrics`"},
+		elsewhere: []string{"imagegen/metrics.TestTwoEngines", "imagegen/metrics.TestWhatIsNotWatched",
+			"cmd/imagegend/internal/scrape.TestNamesInUse", "imagegen.TestModulesComeWithTheirPackages"}},
 	{name: "the host's sign-in", lines: []string{"contract: | the host's sign-in |"},
 		elsewhere: []string{"imagegen/httpapi.TestSignInOfTheHost", "imagegen/httpapi.TestForgedRequests",
 			"imagegen/httpapi.TestSignInThatFails", "imagegen/httpapi.TestSignInThatHangs",
@@ -16,5 +19,5 @@ var hostChecks = []check{
 			"imagegen/console.TestHostSignsIn", "imagegen/console.TestHostsPages",
 			"imagegen/console.TestHostsOperators",
 			"imagegen/console.TestHostsSignInEndsMidForm", "imagegen/console.TestHostsSignInEndsMidWait",
-			"imagegen/console.TestHostsFaults", "examples/sessions.TestSessions"}},
+			"imagegen/console.TestHostsFaults", "imagegen/console.TestHostHangs", "examples/sessions.TestSessions"}},
 }
