@@ -76,6 +76,7 @@ func Run(t *testing.T, c Config) {
 		"stops when a job cannot be saved": unsavedJob,
 		"quotes an answer without images":  imageless,
 		"says what was used in time":       usedInTime,
+		"keeps its connections":            keepsConnections,
 	} {
 		t.Run(name, func(t *testing.T) {
 			promisetest.Log(t, "a provider: it "+name)
