@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // Config says where the objects are. [ParseURL] makes one from a URL. Credentials come from the places that Amazon's
@@ -92,7 +94,7 @@ func (c *Config) readQuery(raw string) error {
 }
 
 // newClient returns a client, and asks the object store nothing. The client repeats requests that fail temporarily.
-func newClient(ctx context.Context, c Config) (*s3.Client, error) {
+func newClient(ctx context.Context, c Config) (*client, error) {
 	// The library would ask the metadata address, for seconds, on every machine where it finds no credentials.
 	metadata := imds.ClientDisabled
 	if strings.EqualFold(os.Getenv("AWS_EC2_METADATA_DISABLED"), "false") {
@@ -102,21 +104,51 @@ func newClient(ctx context.Context, c Config) (*s3.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("s3: the configuration of Amazon's library cannot be loaded: %w", err)
 	}
-	loaded.Credentials = credentials{loaded.Credentials, metadata == imds.ClientDisabled}
-	return s3.NewFromConfig(loaded, func(o *s3.Options) {
-		if c.Region != "" {
-			o.Region = c.Region
+	region := cmp.Or(c.Region, loaded.Region, "us-east-1")
+	bucket, err := bucketURL(cmp.Or(c.Endpoint, configuredEndpoint(ctx, loaded), amazon(region)), c.Bucket, c.PathStyle)
+	if err != nil {
+		return nil, err
+	}
+	return &client{
+		http: loaded.HTTPClient, credentials: credentials{loaded.Credentials, metadata == imds.ClientDisabled},
+		// A key is escaped once in its address, and not again where that is signed.
+		signer: v4.NewSigner(func(o *v4.SignerOptions) { o.DisableURIPathEscaping = true }),
+		retryer: retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = cmp.Or(loaded.RetryMaxAttempts, o.MaxAttempts)
+		}),
+		bucket: bucket, region: region,
+	}, nil
+}
+
+// amazon returns the address of Amazon's object store in a region.
+func amazon(region string) string {
+	host := "https://s3." + region + ".amazonaws.com"
+	if strings.HasPrefix(region, "cn-") {
+		host += ".cn"
+	}
+	return host
+}
+
+// configuredEndpoint returns the address that Amazon's tools would use: that in AWS_ENDPOINT_URL_S3 or of the profile,
+// else in AWS_ENDPOINT_URL; "": none.
+func configuredEndpoint(ctx context.Context, loaded aws.Config) string {
+	for _, source := range loaded.ConfigSources {
+		if s, ok := source.(interface {
+			GetIgnoreConfiguredEndpoints(context.Context) (bool, bool, error)
+		}); ok {
+			if ignore, found, _ := s.GetIgnoreConfiguredEndpoints(ctx); found && ignore {
+				return ""
+			}
 		}
-		if o.Region == "" {
-			o.Region = "us-east-1"
+	}
+	for _, source := range loaded.ConfigSources {
+		if s, ok := source.(interface {
+			GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
+		}); ok {
+			if endpoint, found, _ := s.GetServiceBaseEndpoint(ctx, "S3"); found {
+				return endpoint
+			}
 		}
-		if c.Endpoint != "" {
-			o.BaseEndpoint = &c.Endpoint
-		}
-		o.UsePathStyle = c.PathStyle
-		// The checksums that the library adds by default fail at Ceph 16 over TLS; Content-MD5 is understood
-		// everywhere.
-		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
-	}), nil
+	}
+	return aws.ToString(loaded.BaseEndpoint)
 }

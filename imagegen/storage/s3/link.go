@@ -3,10 +3,10 @@ package s3
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -26,13 +26,17 @@ func (i *Images) Link(ctx context.Context, k imagegen.ImageKey, mediaType string
 	if age <= 0 || age > MaxLinkAge {
 		return "", errors.New("s3: a link can be used for up to 5 minutes")
 	}
-	o := i.objects
-	signed, err := s3.NewPresignClient(o.client).PresignGetObject(ctx, &s3.GetObjectInput{
-		Bucket: &o.bucket, Key: aws.String(o.prefix + imageKey(k)),
-		ResponseContentType: &mediaType, ResponseCacheControl: aws.String("private, max-age=31536000, immutable"),
-	}, s3.WithPresignExpires(age))
+	c := i.objects.client
+	keys, err := c.credentials.Retrieve(ctx)
 	if err != nil {
 		return "", understood("sign "+string(k.Image), err)
 	}
-	return signed.URL, nil
+	r, err := c.request(ctx, call{method: http.MethodGet, key: i.objects.prefix + imageKey(k), query: url.Values{
+		"response-content-type": {mediaType}, "response-cache-control": {"private, max-age=31536000, immutable"},
+		"X-Amz-Expires": {strconv.Itoa(int(age.Seconds()))}}})
+	if err != nil {
+		return "", err
+	}
+	address, _, err := c.signer.PresignHTTP(ctx, keys, r, unsigned, "s3", c.region, c.now())
+	return address, err
 }

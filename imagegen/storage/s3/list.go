@@ -2,12 +2,10 @@ package s3
 
 import (
 	"context"
+	"net/http"
+	"net/url"
 	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // listing is a page of a list: at most 1,000 objects, as the protocol has it, in the order of their keys.
@@ -27,33 +25,46 @@ type listed struct {
 // a request of its own, with a timeout of its own, so that a bucket of any size can be listed, and f may take its time.
 // It ends at the first error of f, which it returns as it is.
 func (o *objects) list(ctx context.Context, prefix, after string, f func(listing) error) error {
-	in := &s3.ListObjectsV2Input{Bucket: &o.bucket, Prefix: aws.String(o.prefix + prefix)}
+	query := url.Values{"list-type": {"2"}, "prefix": {o.prefix + prefix}}
 	if after != "" {
-		in.StartAfter = aws.String(o.prefix + after)
+		query.Set("start-after", o.prefix+after)
 	}
-	for pages := s3.NewListObjectsV2Paginator(o.client, in); pages.HasMorePages(); {
-		page, err := o.page(ctx, pages)
+	for {
+		page, next, err := o.page(ctx, query)
 		if err != nil {
 			return unread(ctx, "list "+prefix, err)
 		}
-		if err := f(page); err != nil {
+		if err := f(page); err != nil || next == "" {
 			return err
 		}
+		query.Set("continuation-token", next)
 	}
-	return nil
 }
 
-func (o *objects) page(ctx context.Context, pages *s3.ListObjectsV2Paginator) (l listing, err error) {
+// page reads a page of a list, and what the next one is asked for with; "": it is the last.
+func (o *objects) page(ctx context.Context, query url.Values) (l listing, next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	out, err := pages.NextPage(ctx)
+	var out struct {
+		Contents []struct {
+			Key          string
+			Size         int64
+			LastModified string
+		}
+		IsTruncated           bool
+		NextContinuationToken string
+	}
+	header, err := o.client.read(ctx, call{method: http.MethodGet, query: query}, &out)
 	if err != nil {
-		return l, err
+		return l, "", err
 	}
-	l.now, _ = middleware.GetServerTime(out.ResultMetadata)
+	l.now, _ = http.ParseTime(header.Get("Date"))
 	for _, c := range out.Contents {
-		l.objects = append(l.objects, listed{strings.TrimPrefix(aws.ToString(c.Key), o.prefix), aws.ToInt64(c.Size),
-			aws.ToTime(c.LastModified)})
+		changed, _ := time.Parse(time.RFC3339, c.LastModified)
+		l.objects = append(l.objects, listed{strings.TrimPrefix(c.Key, o.prefix), c.Size, changed})
 	}
-	return l, nil
+	if !out.IsTruncated {
+		out.NextContinuationToken = ""
+	}
+	return l, out.NextContinuationToken, nil
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
 // upload is a local file that is complete.
@@ -19,17 +17,17 @@ type upload struct {
 	md5  string // in base64
 }
 
+// contentType is that of all objects: what an image is, its record says.
+const contentType = "application/octet-stream"
+
 // put makes an object of a file, in one request. The client repeats it where that may help, and reads the file from its
 // beginning again. It may take as long as bytes move. The object store refuses bytes of another MD5.
 func (o *objects) put(ctx context.Context, key string, u upload) error {
 	ctx, watch := watched(ctx, o.timeout)
 	defer watch.stop()
-	in := &s3.PutObjectInput{
-		Bucket: &o.bucket, Key: aws.String(o.prefix + key),
-		Body: watch.section(u.file, u.size), ContentLength: &u.size, ContentMD5: &u.md5,
-		ContentType: aws.String("application/octet-stream"),
-	}
-	_, err := o.client.PutObject(ctx, in)
+	_, err := o.client.read(ctx, call{method: http.MethodPut, key: o.prefix + key,
+		header: map[string]string{"Content-MD5": u.md5, "Content-Type": contentType},
+		body:   func() io.Reader { return watch.section(u.file, u.size) }, size: u.size}, nil)
 	return understood("put "+key, err)
 }
 
@@ -37,7 +35,7 @@ func (o *objects) put(ctx context.Context, key string, u upload) error {
 func (o *objects) remove(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	_, err := o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &o.bucket, Key: aws.String(o.prefix + key)})
+	_, err := o.client.read(ctx, call{method: http.MethodDelete, key: o.prefix + key}, nil)
 	return understood("remove "+key, err)
 }
 
@@ -60,11 +58,11 @@ type object struct {
 // often outlives the call that opened it. imagegen.ErrNotFound.
 func (o *objects) openObject(ctx context.Context, key string) (*object, error) {
 	r := &object{o: o, key: key, context: context.WithoutCancel(ctx)}
-	got, err := r.get(ctx, &s3.GetObjectInput{})
+	got, err := r.get(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	r.etag, r.size = aws.ToString(got.ETag), aws.ToInt64(got.ContentLength)
+	r.etag, r.size = got.Header.Get("ETag"), got.ContentLength
 	return r, nil
 }
 
@@ -79,11 +77,10 @@ func (o *objects) opens(ctx context.Context, key string) error {
 
 // get sends a request for bytes from r.at on, and makes its answer the body. caller can end the wait for the answer and
 // nothing after it. If it does so just as the answer comes, the answer is closed, and the caller's reason is the error.
-func (r *object) get(caller context.Context, in *s3.GetObjectInput) (*s3.GetObjectOutput, error) {
+func (r *object) get(caller context.Context, header map[string]string) (*http.Response, error) {
 	ctx, watch := watched(r.context, r.o.timeout)
 	unhook := context.AfterFunc(caller, watch.stop)
-	in.Bucket, in.Key = &r.o.bucket, aws.String(r.o.prefix+r.key)
-	got, err := r.o.client.GetObject(ctx, in)
+	got, err := r.o.client.do(ctx, call{method: http.MethodGet, key: r.o.prefix + r.key, header: header})
 	if !unhook() && err == nil {
 		err = errors.Join(context.Cause(caller), got.Body.Close())
 	}
@@ -124,7 +121,7 @@ func (r *object) reopen() error {
 	if err := r.Close(); err != nil {
 		return err
 	}
-	_, err := r.get(r.context, &s3.GetObjectInput{Range: aws.String(fmt.Sprintf("bytes=%d-", r.at)), IfMatch: &r.etag})
+	_, err := r.get(r.context, map[string]string{"Range": fmt.Sprintf("bytes=%d-", r.at), "If-Match": r.etag})
 	return err
 }
 
@@ -184,19 +181,18 @@ func (w *watchdog) stop() {
 }
 
 // section reads size bytes of a file from its beginning, whatever the file's offset, and tells the watchdog of each
-// read. The client reads a body as the network takes it, so a network that takes nothing is noticed. A section can
-// seek, so that the client can repeat the request.
-func (w *watchdog) section(f *os.File, size int64) io.ReadSeeker {
+// read. The client reads a body as the network takes it, so a network that takes nothing is noticed.
+func (w *watchdog) section(f io.ReaderAt, size int64) io.Reader {
 	return &watchedSection{io.NewSectionReader(f, 0, size), w}
 }
 
 // watchedSection is a part of a file that is sent, see watchdog.section.
 type watchedSection struct {
-	*io.SectionReader
+	io.Reader
 	watch *watchdog
 }
 
 func (s *watchedSection) Read(p []byte) (int, error) {
 	s.watch.moved()
-	return s.SectionReader.Read(p)
+	return s.Reader.Read(p)
 }

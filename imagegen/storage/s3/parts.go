@@ -1,17 +1,18 @@
 package s3
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"encoding/base64"
+	"encoding/xml"
 	"errors"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
+	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -32,7 +33,13 @@ const (
 type parts struct {
 	*objects
 	key string // with the prefix
-	id  *string
+	id  string
+}
+
+// part is one of them, as complete has to name it.
+type part struct {
+	PartNumber int
+	ETag       string
 }
 
 // putParts makes an object of a file part by part; the parts are larger than partSize if there would be more than
@@ -61,9 +68,9 @@ func (o *objects) beginUpload(ctx context.Context, key string) (*parts, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	p := &parts{objects: o, key: o.prefix + key}
-	begun, err := o.client.CreateMultipartUpload(ctx, &s3.CreateMultipartUploadInput{
-		Bucket: &o.bucket, Key: &p.key, ContentType: aws.String("application/octet-stream"),
-	})
+	var begun struct{ UploadId string }
+	_, err := o.client.read(ctx, call{method: http.MethodPost, key: p.key, query: url.Values{"uploads": {""}},
+		header: map[string]string{"Content-Type": contentType}}, &begun)
 	if err != nil {
 		return nil, understood("put "+key, err)
 	}
@@ -73,42 +80,49 @@ func (o *objects) beginUpload(ctx context.Context, key string) (*parts, error) {
 
 // send sends the parts of a file one after the other, and returns what complete has to name. Each is summed up before
 // it is sent, so a file is read twice.
-func (p *parts) send(ctx context.Context, file *os.File, size, partSize int64) (done []types.CompletedPart, err error) {
+func (p *parts) send(ctx context.Context, file *os.File, size, partSize int64) (done []part, err error) {
 	for from := int64(0); from < size; from += partSize {
-		part, err := p.sendOne(ctx, int32(len(done)+1), io.NewSectionReader(file, from, min(partSize, size-from)))
+		one, err := p.sendOne(ctx, len(done)+1, io.NewSectionReader(file, from, min(partSize, size-from)))
 		if err != nil {
 			return nil, understood("put a part of "+p.key, err)
 		}
-		done = append(done, part)
+		done = append(done, one)
 	}
 	return done, nil
 }
 
 // sendOne sends one part; the parts are numbered from 1.
-func (p *parts) sendOne(ctx context.Context, number int32, r *io.SectionReader) (types.CompletedPart, error) {
+func (p *parts) sendOne(ctx context.Context, number int, r *io.SectionReader) (part, error) {
 	sum, err := sumOf(ctx, r)
 	if err != nil {
-		return types.CompletedPart{}, err
+		return part{}, err
 	}
 	ctx, watch := watched(ctx, p.timeout)
 	defer watch.stop()
-	sent, err := p.client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &p.bucket, Key: &p.key, UploadId: p.id, PartNumber: &number,
-		Body: &watchedSection{r, watch}, ContentLength: aws.Int64(r.Size()), ContentMD5: &sum,
-	})
+	sent, err := p.client.read(ctx, call{method: http.MethodPut, key: p.key,
+		query:  url.Values{"uploadId": {p.id}, "partNumber": {strconv.Itoa(number)}},
+		header: map[string]string{"Content-MD5": sum},
+		body:   func() io.Reader { return watch.section(r, r.Size()) }, size: r.Size()}, nil)
 	if err != nil {
-		return types.CompletedPart{}, err
+		return part{}, err
 	}
-	return types.CompletedPart{ETag: sent.ETag, PartNumber: &number}, nil
+	return part{number, sent.Get("ETag")}, nil
 }
 
 // complete makes one object of the parts, all at once, in the place of what was there before under its name.
-func (p *parts) complete(ctx context.Context, done []types.CompletedPart) error {
+func (p *parts) complete(ctx context.Context, done []part) error {
 	ctx, cancel := context.WithTimeout(ctx, max(p.timeout, completeLimit))
 	defer cancel()
-	_, err := p.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: &p.bucket, Key: &p.key, UploadId: p.id, MultipartUpload: &types.CompletedMultipartUpload{Parts: done},
-	})
+	text, err := xml.Marshal(struct {
+		XMLName xml.Name `xml:"CompleteMultipartUpload"`
+		Part    []part
+	}{Part: done})
+	if err != nil {
+		return err
+	}
+	_, err = p.client.read(ctx, call{method: http.MethodPost, key: p.key, query: url.Values{"uploadId": {p.id}},
+		header: map[string]string{"Content-Type": "application/xml"},
+		body:   func() io.Reader { return bytes.NewReader(text) }, size: int64(len(text))}, &struct{}{})
 	return understood("put the parts of "+p.key+" together", err)
 }
 
@@ -116,8 +130,8 @@ func (p *parts) complete(ctx context.Context, done []types.CompletedPart) error 
 func (p *parts) abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	_, err := p.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &p.bucket, Key: &p.key,
-		UploadId: p.id})
+	_, err := p.client.read(ctx, call{method: http.MethodDelete, key: p.key,
+		query: url.Values{"uploadId": {p.id}}}, nil)
 	if err = understood("drop the parts of "+p.key, err); errors.Is(err, imagegen.ErrNotFound) {
 		return nil
 	}
@@ -128,27 +142,36 @@ func (p *parts) abandon(ctx context.Context) error {
 // leaves such parts. DropUnfinished cannot distinguish them from the parts of a Put that is still running, in this or
 // another process, and makes such a Put fail. So call it only while nobody puts files with such names.
 func (f *Files) DropUnfinished(ctx context.Context, begin string) error {
-	in := &s3.ListMultipartUploadsInput{Bucket: &f.objects.bucket, Prefix: aws.String(f.objects.prefix + begin)}
-	for pages := s3.NewListMultipartUploadsPaginator(f.objects.client, in); pages.HasMorePages(); {
-		page, err := f.objects.unfinished(ctx, pages)
+	query := url.Values{"uploads": {""}, "prefix": {f.objects.prefix + begin}}
+	for more := true; more; {
+		page, err := f.objects.unfinished(ctx, query)
 		if err != nil {
 			return unread(ctx, "list what is unfinished", err)
 		}
-		for _, u := range page.Uploads {
-			if err := (&parts{f.objects, aws.ToString(u.Key), u.UploadId}).abandon(ctx); err != nil {
+		for _, u := range page.Upload {
+			if err := (&parts{f.objects, u.Key, u.UploadId}).abandon(ctx); err != nil {
 				return err
 			}
 		}
+		query.Set("key-marker", page.NextKeyMarker)
+		query.Set("upload-id-marker", page.NextUploadIdMarker)
+		more = page.IsTruncated
 	}
 	return nil
 }
 
-// unfinished reads a page of what was begun and neither completed nor abandoned.
-func (o *objects) unfinished(ctx context.Context, pages *s3.ListMultipartUploadsPaginator) (
-	*s3.ListMultipartUploadsOutput, error) {
+// uploads is a page of what was begun and neither completed nor abandoned.
+type uploads struct {
+	Upload                            []struct{ Key, UploadId string }
+	IsTruncated                       bool
+	NextKeyMarker, NextUploadIdMarker string
+}
+
+func (o *objects) unfinished(ctx context.Context, query url.Values) (page uploads, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	return pages.NextPage(ctx)
+	_, err = o.client.read(ctx, call{method: http.MethodGet, query: query}, &page)
+	return page, err
 }
 
 // sumOf returns the MD5 of what r holds, in base64, as the header Content-MD5 has it. It reads r from where it is, and

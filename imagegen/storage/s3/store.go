@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -38,7 +36,7 @@ var (
 // objects is the part of a bucket whose keys begin with the prefix; its methods take and return keys without that.
 // Their errors are as understood makes them.
 type objects struct {
-	client  *s3.Client
+	client  *client
 	bucket  string
 	prefix  string        // with a slash at its end; "": none
 	timeout time.Duration // see Config.RequestTimeout

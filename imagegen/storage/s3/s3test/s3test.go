@@ -3,9 +3,11 @@ package s3test
 
 import (
 	"context"
-	"errors"
+	"encoding/xml"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,9 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/imagegend/imagegend/imagegen/storage/s3"
 )
 
 const (
@@ -123,15 +123,16 @@ func (s *Server) Stop() {
 // Keys lists the keys of all objects.
 func (s *Server) Keys(tb testing.TB) (keys []string) {
 	tb.Helper()
-	pages := s3.NewListObjectsV2Paginator(s.client(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(tb.Context())
-		if err != nil {
-			tb.Fatal(err)
-		}
-		for _, o := range page.Contents {
-			keys = append(keys, aws.ToString(o.Key))
-		}
+	files, err := s3.OpenFiles(tb.Context(), s3.Config{Bucket: Bucket, Endpoint: s.URL, PathStyle: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	all, err := files.List(tb.Context(), "")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, f := range all {
+		keys = append(keys, f.Name)
 	}
 	return keys
 }
@@ -139,29 +140,43 @@ func (s *Server) Keys(tb testing.TB) (keys []string) {
 // Unfinished lists the keys of which only parts were sent.
 func (s *Server) Unfinished(tb testing.TB) (keys []string) {
 	tb.Helper()
-	all, err := s.client().ListMultipartUploads(tb.Context(), &s3.ListMultipartUploadsInput{Bucket: aws.String(Bucket)})
+	text, err := s.call(http.MethodGet, "?uploads=")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	for _, u := range all.Uploads {
-		keys = append(keys, aws.ToString(u.Key))
+	var page struct{ Upload []struct{ Key string } }
+	if err := xml.Unmarshal(text, &page); err != nil {
+		tb.Fatal(err)
+	}
+	for _, u := range page.Upload {
+		keys = append(keys, u.Key)
 	}
 	return keys
 }
 
-func (s *Server) client() *s3.Client {
-	return s3.New(s3.Options{
-		BaseEndpoint: &s.URL, UsePathStyle: true, Region: "us-east-1",
-		Credentials: credentials.NewStaticCredentialsProvider(AccessKey, SecretKey, ""),
-	})
+// call sends a request about the bucket.
+func (s *Server) call(method, query string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, s.URL+"/"+Bucket+query, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("X-Amz-Content-Sha256", "UNSIGNED-PAYLOAD")
+	sign(r)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("s3test: %s %s: %s: %s", method, r.URL, answer.Status, text)
+	}
+	return text, err
 }
 
 func (s *Server) createBucket() error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	_, err := s.client().CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(Bucket)})
-	if err != nil {
-		return errors.Join(errors.New("s3test: the bucket was not made"), err)
-	}
-	return nil
+	_, err := s.call(http.MethodPut, "")
+	return err
 }
