@@ -21,8 +21,8 @@ import (
 // The engine neither opens nor closes a Store: the program that opened it closes it, after
 // Engine.Stop.
 //
-// Optional: [TxStore], [Inspector], [TotalsKeeper], [Timekeeper], [ReadinessChecker], [Warner], [TurnTaker] and
-// account.TrailStore.
+// Optional: [TxStore], [Inspector], [TotalsKeeper], [FeedKeeper], [Timekeeper], [ReadinessChecker], [Warner],
+// [TurnTaker] and account.TrailStore.
 type Store interface {
 	AccountStore
 

@@ -98,6 +98,9 @@ type User struct {
 	Sponsor UserID
 	Limits  KeyLimits // of a member; of what a sponsor paid
 	Display string    // how a member is called, for display; "": as Name says
+
+	// NotifyBelow has the feed of events tell when the balance falls below it, see [FeedKeeper]. 0: it does not.
+	NotifyBelow Credits
 }
 
 // Payer returns who pays for the user's generations: its sponsor, or itself.

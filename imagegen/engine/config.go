@@ -53,6 +53,10 @@ type Config struct {
 	// engines, for good. Required if a model has SendUser.
 	EndUserKey []byte
 
+	// Feed makes the Store, which has to be an [imagegen.FeedKeeper], keep a feed of what happens, for Engine.Events.
+	// New notes that in the Store, for all processes that open it later, until FeedKeeper.KeepFeed ends it.
+	Feed bool
+
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
 	// Admit is called for each valid new request, before the engine checks capacity and
@@ -155,6 +159,8 @@ type Retention struct {
 	// Trail is the age at which rows are removed from the audit trail, if the Store
 	// keeps one ([account.TrailStore]). 0: never.
 	Trail time.Duration
+	// Events is the age at which events are removed from the feed, if the Store keeps one. 0: 30 days; negative: never.
+	Events time.Duration
 }
 
 // Model is a model that the engine offers.
@@ -250,6 +256,7 @@ func (c Config) withDefaults() Config {
 	c.LedgerCalls.Timeout = cmp.Or(c.LedgerCalls.Timeout, 5*time.Second)
 	c.LedgerCalls.Tries = cmp.Or(c.LedgerCalls.Tries, 5)
 	c.Retention.FailedPrompts = cmp.Or(c.Retention.FailedPrompts, 72*time.Hour)
+	c.Retention.Events = cmp.Or(c.Retention.Events, 30*24*time.Hour)
 	c.Nodes = cmp.Or(c.Nodes, 1)
 	if c.Policy == nil {
 		c.Policy = SizeFirst
@@ -314,8 +321,11 @@ func (c Config) validate() (*catalog, error) {
 	require(c.Store == nil || c.Spool != nil, "Config.Spool is required: Store has no spool")
 	for name, part := range map[string]any{"Store": c.Store, "Images": c.Images, "Spool": c.Spool} {
 		_, alone := part.(imagegen.OneProcess)
-		require(!alone || c.Work != WorkNone, "Config.%s cannot be had by another process, and Config.Work is WorkNone: nobody would do the work", name)
+		require(!alone || c.Work != WorkNone,
+			"Config.%s cannot be had by another process, and Config.Work is WorkNone: nobody would do the work", name)
 	}
+	_, keeps := c.Store.(imagegen.FeedKeeper)
+	require(!c.Feed || keeps, "Config.Feed: the Store keeps no events")
 	l, a, r := c.Limits, c.Attempts, c.Retention
 	require(l.Concurrency > 0 && l.MaxQueued > 0 && l.MaxSpooled > 0 && l.SlotWait > 0,
 		"Config.Limits: nothing but MaxRefusals can be negative")

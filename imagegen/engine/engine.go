@@ -91,6 +91,11 @@ func New(cfg Config) (*Engine, error) {
 		e.joint = j
 		e.host, _ = cfg.Store.(imagegen.HostTxStore)
 	}
+	if cfg.Feed {
+		if err := e.beginFeed(); err != nil {
+			return nil, err
+		}
+	}
 	return e, nil
 }
 

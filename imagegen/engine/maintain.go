@@ -70,6 +70,7 @@ func (e *Engine) removeAged(ctx context.Context) (done bool) {
 	if e.cfg.Retention.Trail > 0 {
 		e.tidyTrail(ctx, e.cfg.Now().Add(-e.cfg.Retention.Trail))
 	}
+	e.tidyFeed(ctx)
 	return ctx.Err() == nil
 }
 

@@ -47,6 +47,12 @@ func TestCurrency(t *testing.T) {
 	storagetest.Currency(t, db, db)
 }
 
+func TestFeed(t *testing.T) {
+	storagetest.Feed(t, func(t *testing.T, now func() time.Time) storagetest.FeedStore {
+		return open(t, &storage.Options{Now: now})
+	})
+}
+
 func TestImages(t *testing.T) {
 	storagetest.Images(t, func(t *testing.T) imagegen.ImageStore { return open(t, nil) })
 }

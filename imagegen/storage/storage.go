@@ -37,7 +37,7 @@ type Options struct {
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
-//   - [imagegen.Inspector], [imagegen.TotalsKeeper] and [imagegen.Timekeeper]
+//   - [imagegen.Inspector], [imagegen.TotalsKeeper], [imagegen.FeedKeeper] and [imagegen.Timekeeper]
 //
 // It is safe for concurrent use. Once the outcome of a commit is unknown it writes nothing
 // more, see Failed. A write that returns [imagegen.ErrNotApplied] has changed nothing.
@@ -46,6 +46,7 @@ type DB struct {
 	store
 	inspector
 	totals
+	feeds
 	logins
 	opkeys
 	books
@@ -62,7 +63,7 @@ type DB struct {
 	root     *os.Root         // of dir: no name that is opened through it leads out of dir
 	file     *database
 	clock    *ledger.Ledger // the same value as books and timekeeper; it judges the time for all parts
-	tables   *tables.Tables // the same value as store, inspector, totals, logins and opkeys
+	tables   *tables.Tables // the same value as store, inspector, totals, feeds, logins and opkeys
 	space    *space
 	damage   damage
 
@@ -88,12 +89,14 @@ type (
 		Unsettled(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 	}
 	totals = imagegen.TotalsKeeper
+	feeds  = imagegen.FeedKeeper
 )
 
 var (
 	_ imagegen.TxStore      = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ imagegen.FeedKeeper   = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
@@ -239,7 +242,7 @@ func (db *DB) openTables() (err error) {
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
 	db.tables = t
-	db.store, db.inspector, db.totals, db.logins, db.opkeys = t, t, t, t, t
+	db.store, db.inspector, db.totals, db.feeds, db.logins, db.opkeys = t, t, t, t, t, t
 	db.books, db.timekeeper = db.clock, db.clock
 	db.trails = trail.New(db.file, db.clock.Now)
 	return t.Load(context.Background())

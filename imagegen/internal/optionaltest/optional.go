@@ -17,7 +17,7 @@ var optional = map[reflect.Type][]reflect.Type{
 		of[provider.Prober]()},
 	of[imagegen.Ledger](): {of[imagegen.ChargeLister](), of[imagegen.CreditAdmin](), of[imagegen.UsageWalker]()},
 	of[imagegen.Store](): {of[imagegen.TxStore](), of[imagegen.HostTxStore](), of[imagegen.Inspector](),
-		of[imagegen.TotalsKeeper](), of[imagegen.Timekeeper](),
+		of[imagegen.TotalsKeeper](), of[imagegen.FeedKeeper](), of[imagegen.Timekeeper](),
 		of[imagegen.ReadinessChecker](), of[imagegen.Warner](), of[imagegen.TurnTaker](), of[account.TrailStore]()},
 	of[imagegen.ImageStore](): {of[imagegen.ImageLinker]()},
 	of[imagegen.Spool]():      {of[imagegen.SpaceTaker]()},

@@ -27,6 +27,7 @@ var (
 	_ imagegen.TurnTaker          = wholeStore{}
 	_ imagegen.HostTxStore        = wholeStore{}
 	_ imagegen.TotalsKeeper       = wholeStore{}
+	_ imagegen.FeedKeeper         = wholeStore{}
 	_ imagegen.ImageLinker        = wholeImages{}
 	_ imagegen.SpaceTaker         = wholeSpool{}
 	_ imagegen.Discarder          = wholeReference{}
@@ -65,6 +66,14 @@ func (wholeStore) EachTotals(context.Context, time.Time, time.Time, func(imagege
 
 func (wholeStore) Currency(context.Context, string, bool) (string, error) { return "", nil }
 
+func (wholeStore) KeepFeed(context.Context, bool) error { return nil }
+
+func (wholeStore) Feed(context.Context, uint64, int) ([]imagegen.FeedEvent, error) { return nil, nil }
+
+func (wholeStore) TidyFeed(context.Context, time.Duration) error { return nil }
+
+func (wholeStore) SetNotifyBelow(context.Context, imagegen.UserID, imagegen.Credits) error { return nil }
+
 func (wholeImages) Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error) {
 	return "", nil
 }
@@ -87,7 +96,7 @@ func TestLost(t *testing.T) {
 		"provider": {struct{ imagegen.Provider }{}, wholeProvider{}, []string{"Checker", "ConcurrencyLimiter",
 			"HealthReporter", "Prober"}},
 		"ledger": {struct{ imagegen.Ledger }{}, wholeLedger{}, []string{"ChargeLister"}},
-		"store": {struct{ imagegen.Store }{}, wholeStore{}, []string{"HostTxStore", "ReadinessChecker",
+		"store": {struct{ imagegen.Store }{}, wholeStore{}, []string{"FeedKeeper", "HostTxStore", "ReadinessChecker",
 			"TotalsKeeper", "TurnTaker", "Warner"}},
 		"joint store":       {struct{ imagegen.Store }{}, struct{ imagegen.TxStore }{}, []string{"TxStore"}},
 		"images":            {struct{ imagegen.ImageStore }{}, wholeImages{}, []string{"ImageLinker"}},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -60,7 +61,14 @@ func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change
 
 // actIn is act for a change that looks at the books.
 func (s *store) actIn(ctx context.Context, act account.Act, f func(ledger.Tx) (trail.Change, error)) error {
-	return trail.ActIn(ctx, s.books.Now(), act, s.rows.Update, ledger.Tx.Note, f)
+	at := s.books.Now()
+	return trail.ActIn(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
+		c, err := f(tx)
+		if e, told := feed.OfAct(act, c, at); err == nil && told {
+			s.happened(tx, e)
+		}
+		return c, err
+	})
 }
 
 // CreateUser implements [imagegen.AccountStore]. It succeeds, and changes nothing, if the user with this identifier and

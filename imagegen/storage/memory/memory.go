@@ -38,7 +38,7 @@ type Options struct {
 //   - [imagegen.CreditAdmin], which commits together with it: Charge, Settle, Grant, Revoke, Lots, History
 //   - [imagegen.ImageStore] and [imagegen.Spool]
 //   - [account.LoginStore], [account.OperatorKeyStore] and [account.TrailStore]
-//   - [imagegen.Inspector] and [imagegen.Timekeeper]
+//   - [imagegen.Inspector], [imagegen.TotalsKeeper], [imagegen.FeedKeeper] and [imagegen.Timekeeper]
 //
 // It is safe for concurrent use, starts no goroutine and need not be closed.
 type DB struct {
@@ -67,6 +67,7 @@ var (
 	_ imagegen.TxStore      = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ imagegen.FeedKeeper   = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
 	_ imagegen.CreditAdmin  = (*DB)(nil)
 	_ account.TrailStore    = (*DB)(nil)

@@ -19,6 +19,12 @@ func TestCurrency(t *testing.T) {
 	storagetest.Currency(t, db, db)
 }
 
+func TestFeed(t *testing.T) {
+	storagetest.Feed(t, func(t *testing.T, now func() time.Time) storagetest.FeedStore {
+		return memory.New(&memory.Options{Now: now})
+	})
+}
+
 func TestImages(t *testing.T) {
 	storagetest.Images(t, func(*testing.T) imagegen.ImageStore { return memory.New(nil) })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
@@ -28,6 +29,7 @@ type store struct {
 	queue    queue
 	totals   map[imagegen.TotalsKey]imagegen.Totals
 	currency string // of their costs; "": none is noted
+	feed     events
 
 	users  map[imagegen.UserID]imagegen.User
 	keys   map[imagegen.KeyID]imagegen.Key
@@ -56,6 +58,7 @@ func newStore(rows *ledger.Memory, books *ledger.Ledger) *store {
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key),
 		hashes: make(map[[32]byte]imagegen.KeyID)}
 	books.Granted = func(_ ledger.Tx, u imagegen.UserID) error { return rules.Granted(lookup{s}, u) }
+	books.Wrote = s.tellEntry
 	return s
 }
 
@@ -173,6 +176,9 @@ func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock
 		if err := rules.Charged(tx, to, true); err != nil {
 			return g.Record, err
 		}
+	}
+	if e, told := feed.OfRecord(g.Record, to, at.Now); told {
+		s.happened(tx, e)
 	}
 	return s.put(g, to, at, until), nil
 }

@@ -122,6 +122,7 @@ var (
 	_ imagegen.HostTxStore  = (*DB)(nil)
 	_ imagegen.Inspector    = (*DB)(nil)
 	_ imagegen.TotalsKeeper = (*DB)(nil)
+	_ imagegen.FeedKeeper   = (*DB)(nil)
 	_ account.LoginStore    = (*DB)(nil)
 
 	_ account.OperatorKeyStore = (*DB)(nil)
@@ -160,6 +161,9 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 		return nil, err
 	}
 	db.start(cmp.Or(c.KeepFor, defaultKeepFor))
+	if err := db.readFeed(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	return db, nil
 }
 

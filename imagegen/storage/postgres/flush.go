@@ -23,6 +23,7 @@ func (s *session) flush(b *pgx.Batch) {
 	s.flushCharges(b)
 	s.flushRows(b)
 	s.flushTotals(b)
+	s.flushFeed(b)
 	s.kept.flush(b)
 	if s.mark.changed {
 		m := &s.mark

@@ -228,6 +228,7 @@ func (s *session) replace(from, to tables.Row, lease time.Duration) (tables.Row,
 		}
 		g.lease = s.at.Now.Add(lease)
 	}
+	s.tellRow(from, to)
 	to.Record = rules.Clone(to.Record)
 	g.Row, g.changed = to, true
 	s.changes++

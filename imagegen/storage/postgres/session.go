@@ -12,6 +12,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -49,6 +50,8 @@ type session struct {
 	users    map[imagegen.UserID]imagegen.User // that were read; one without an ID: there is none
 	keys     map[imagegen.KeyID]imagegen.Key   // likewise
 	kept     kept
+	events   []*imagegen.FeedEvent // to be written, in order
+	fell     []feed.Fell           // balances that were lowered, likewise
 
 	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that
 	// failed has written anything (decide).

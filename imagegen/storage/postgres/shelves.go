@@ -16,9 +16,10 @@ import (
 var (
 	users = newKind("users", 1, `id text, name text, display_name text, account_type text, created_at timestamptz,
  disabled_at timestamptz, suspended_at timestamptz, sponsor text, limit_credits bigint, limit_daily bigint,
- limit_monthly bigint, limit_at_once bigint, limit_models jsonb`, func(u *imagegen.User) []any {
-		return append([]any{&u.ID, &u.Name, orNull(&u.Display), &u.AccountType, at(&u.CreatedAt), at(&u.DisabledAt),
+ limit_monthly bigint, limit_at_once bigint, limit_models jsonb, notify_below bigint`, func(u *imagegen.User) []any {
+		cells := append([]any{&u.ID, &u.Name, orNull(&u.Display), &u.AccountType, at(&u.CreatedAt), at(&u.DisabledAt),
 			at(&u.SuspendedAt), orNull(&u.Sponsor)}, limitsOf(&u.Limits)...)
+		return append(cells, &u.NotifyBelow)
 	})
 	apiKeys = newKind("api_keys", 1, `hash bytea, id text, usr text, name text, prefix text, created_at timestamptz,
  expires_at timestamptz, revoked_at timestamptz, last_used_at timestamptz, members bigint, limit_credits bigint,

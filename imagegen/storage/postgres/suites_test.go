@@ -209,6 +209,13 @@ func TestStorageForwards(t *testing.T) {
 	storagetest.Forwards(t, new(postgrestest.Storage), new(memory.DB))
 }
 
+func TestFeed(t *testing.T) {
+	s := postgrestest.Start(t)
+	storagetest.Feed(t, func(t *testing.T, now func() time.Time) storagetest.FeedStore {
+		return openWhole(t, s.Database(t), by(now))
+	})
+}
+
 func TestTurn(t *testing.T) {
 	s := postgrestest.Start(t)
 	storagetest.Turns(t, func(t *testing.T, now func() time.Time) (one, other imagegen.TurnTaker) {

@@ -56,6 +56,14 @@ var promises = promisetest.Promises{
 	"Logins/MarksPass":           "A mark counts until its time and no longer, and writes that forget others leave it.",
 	"Logins/MarkRace":            "Of changes of the same marks at once, each sees what the others left.",
 
+	"Feed/Off":      "Nothing is written to the feed unless KeepFeed asks for it.",
+	"Feed/Kinds":    "Each event is written in the commit that makes it true, and says what it is about.",
+	"Feed/Repeated": "A write that is refused leaves no event, and one that is repeated leaves one.",
+	"Feed/Low":      "A balance that falls below NotifyBelow is told once, until it was not below again.",
+	"Feed/Tidied":   "TidyFeed removes the oldest events; a reader whose place was removed finds a FeedLost.",
+	"Feed/Replayed": "The events of an account and its generations add up to its balance and their states.",
+	"Feed/Race":     "A reader beside many writers gets each event once, in the order of numbers.",
+
 	"Store/Create":               "Create stores the record as it was given and returns it.",
 	"Store/CreateTwice":          "A Create that is repeated returns the record that stands, however far it has come.",
 	"Store/CreateRefuses":        "Create refuses a record that is unfit and stores nothing of it.",

@@ -37,6 +37,9 @@ func (a *openAccount) record(e Entry) (Entry, error) {
 	a.tx.Write(c)
 	a.Account, a.seen = c.To, nil
 	a.wrote(mark, e)
+	if a.told != nil {
+		a.told(a.tx, a.at, c)
+	}
 	return e, nil
 }
 

@@ -38,6 +38,9 @@ type Ledger struct {
 	// Granted says in a transaction why a user is granted nothing; nil: everybody can be granted something. A store
 	// that knows the users sets it, before the first grant.
 	Granted func(Tx, imagegen.UserID) error
+	// Wrote is called in a transaction for each entry that was written; nil: nobody wants to know. A store sets it before
+	// the first write.
+	Wrote func(Tx, clock.Reading, *Change)
 }
 
 var _ imagegen.CreditAdmin = (*Ledger)(nil)
@@ -57,7 +60,7 @@ func (l *Ledger) Read() clock.Reading { return l.clock.Read() }
 
 // At opens the books in a transaction, at a time that Read has returned. It lets a store combine the ledger's
 // operations with its own in one commit.
-func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock, l.Granted} }
+func (l *Ledger) At(tx Tx, at clock.Reading) Books { return Books{tx, at, l.clock, l.Granted, l.Wrote} }
 
 // Books are the books in one transaction, and last no longer than that. All their operations see the same time.
 type Books struct {
@@ -65,7 +68,8 @@ type Books struct {
 	at    clock.Reading
 	clock *clock.Clock
 
-	granted func(Tx, imagegen.UserID) error // that of the Ledger
+	granted func(Tx, imagegen.UserID) error // those of the Ledger
+	told    func(Tx, clock.Reading, *Change)
 }
 
 // update reads the clock once, before the transaction: an operation that runs again sees

@@ -192,6 +192,14 @@ func Granted(in Accounts, id imagegen.UserID) error {
 	return u.CheckGranted(sponsor)
 }
 
+// NotifyBelow returns why a user cannot have an amount as its NotifyBelow; nil if it can.
+func NotifyBelow(below imagegen.Credits) error {
+	if below == 0 || below.Valid() {
+		return nil
+	}
+	return imagegen.Invalid("a low balance is from 1 to %d credits, or 0 for none; got %d", imagegen.MaxCredits, below)
+}
+
 // free returns an *imagegen.IdempotencyKeyTakenError if another record holds the idempotency key of r and still
 // reserves it.
 func free(in Accounts, r imagegen.Record, at clock.Reading) error {

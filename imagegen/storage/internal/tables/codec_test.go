@@ -109,11 +109,12 @@ func TestFormerRows(t *testing.T) {
 		first.References[0].Orientation, first.References[0].CopyOf, first.Images[0].Provenance = 0, "", ""
 		reads(t, first, codeRow)
 	})
-	t.Run("user", func(t *testing.T) {
-		former(t, imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at,
-			SuspendedAt: at, Sponsor: "bob", Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3,
-				Concurrent: 4, Models: []string{"m"}}, Display: "Al"}, codeUser)
-	})
+	user := imagegen.User{ID: "alice", Name: "Alice", AccountType: "PRO", CreatedAt: at, DisabledAt: at,
+		SuspendedAt: at, Sponsor: "bob", Limits: imagegen.KeyLimits{Credits: 1, Daily: 2, Monthly: 3,
+			Concurrent: 4, Models: []string{"m"}}, Display: "Al"}
+	t.Run("user-3", func(t *testing.T) { reads(t, user, codeUser) })
+	user.NotifyBelow = 5
+	t.Run("user", func(t *testing.T) { former(t, user, codeUser) })
 	t.Run("key", func(t *testing.T) {
 		former(t, imagegen.Key{ID: "key_1", User: "alice", Name: "n", Prefix: "img_live_x", Hash: [32]byte{1},
 			CreatedAt: at, ExpiresAt: at, RevokedAt: at, LastUsedAt: at, Limits: imagegen.KeyLimits{Credits: 1,

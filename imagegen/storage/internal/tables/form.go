@@ -159,7 +159,7 @@ func codeBalance(c *kv.Coder, b *imagegen.Balance) {
 }
 
 func codeUser(c *kv.Coder, u *imagegen.User) {
-	c.Version(3)
+	c.Version(4)
 	kv.Text(c, &u.ID)
 	kv.Text(c, &u.Name)
 	kv.Text(c, &u.AccountType)
@@ -170,6 +170,9 @@ func codeUser(c *kv.Coder, u *imagegen.User) {
 		kv.Text(c, &u.Sponsor)
 		codeLimits(c, &u.Limits)
 		kv.Text(c, &u.Display)
+	}
+	if c.Since(4) {
+		kv.Number(c, &u.NotifyBelow)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -107,6 +108,9 @@ func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Ti
 		}
 	}
 	put(tx, &from, &to)
+	if e, told := feed.OfRecord(from.Record, to.Record, at.Now); told && t.feeds.Load() {
+		happened(tx, e)
+	}
 	to.Record = rules.Clone(to.Record) // the caller's r and its slices stay the caller's
 	tx.OnCommit(func() { t.work.moved(from, to, at.Steady, until) })
 	return to, nil

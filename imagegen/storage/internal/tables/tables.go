@@ -12,11 +12,13 @@ package tables
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
@@ -39,6 +41,8 @@ type Tables struct {
 
 	keys  cache[[32]byte, imagegen.Key] // by hash
 	users cache[imagegen.UserID, imagegen.User]
+
+	feeds atomic.Bool // events are written
 }
 
 var _ imagegen.TxStore = (*Tables)(nil)
@@ -47,7 +51,9 @@ var _ imagegen.TxStore = (*Tables)(nil)
 // the books, whose transactions must be transactions of db too.
 func New(db kv.DB, books *ledger.Ledger) *Tables {
 	books.Granted = func(tx ledger.Tx, u imagegen.UserID) error { return rules.Granted(accounts{tx.(kv.Tx)}, u) }
-	return &Tables{db: db, books: books, work: newWork()}
+	t := &Tables{db: db, books: books, work: newWork()}
+	books.Wrote = t.tellEntry
+	return t
 }
 
 // booksOf returns the rows of the ledger in a transaction. Where they have tables of their own, the transaction is one
@@ -65,6 +71,7 @@ func booksOf(tx kv.Tx) ledger.Tx {
 func (t *Tables) Load(ctx context.Context) error {
 	at := t.books.Read()
 	return t.db.View(ctx, func(tx kv.Tx) error {
+		t.NoteFeed(tx.Get(marksOf, feedKept) != nil)
 		damaged, err := eachOpenRow(tx, func(r row) error {
 			t.work.found(r, at)
 			return nil
@@ -91,7 +98,14 @@ func (t *Tables) writeRow(ctx context.Context, f func(tx kv.Tx, at clock.Reading
 
 // act is trail.Act in this database: a change with its row in the audit trail.
 func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
-	return trail.Act(ctx, t.db, t.books.Now(), act, f)
+	at := t.books.Now()
+	return trail.Act(ctx, t.db, at, act, func(tx kv.Tx) (trail.Change, error) {
+		c, err := f(tx)
+		if e, told := feed.OfAct(act, c, at); err == nil && told && t.feeds.Load() {
+			happened(tx, e)
+		}
+		return c, err
+	})
 }
 
 // create adds a value that is unique by its key and by an index. The same value again changes nothing.

@@ -17,7 +17,8 @@ create table imagegend.users (
   limit_daily bigint not null,
   limit_monthly bigint not null,
   limit_at_once bigint not null,
-  limit_models jsonb
+  limit_models jsonb,
+  notify_below bigint not null default 0
 );
 create index users_members on imagegend.users (sponsor, name) where sponsor is not null;
 
@@ -415,6 +416,36 @@ create table imagegend.generation_totals (
   attempts bigint not null, unknown bigint not null, cost bigint not null,
   primary key (day, model, payer, usr, key)
 );
+
+-- What has happened. A number is given once the row is committed.
+create table imagegend.events (
+  seq bigint generated always as identity primary key,
+  number bigint unique,
+  event text collate "C" not null,
+  kind text not null,
+  at timestamptz not null,
+  usr text collate "C" not null,
+  payer text collate "C",
+  generation text collate "C",
+  api_key text collate "C",
+  model text collate "C",
+  images bigint not null,
+  credits bigint not null,
+  balance bigint not null,
+  below bigint not null,
+  ref text,
+  reason text,
+  disputed boolean not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+create index events_fresh on imagegend.events (seq) where number is null;
+
+-- Who gives numbers, or removes events, locks this row first.
+create table imagegend.feed (
+  one boolean primary key default true check (one),
+  kept boolean not null default false,
+  removed bigint not null default 0
+);
+insert into imagegend.feed default values;
 
 -- Keys that are kept until a time, for limits that several processes share and for what works once.
 create table imagegend.marks (

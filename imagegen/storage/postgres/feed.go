@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
+)
+
+// The feed. A transaction inserts its events without numbers, since numbers that are given before the commit would
+// appear behind a place that a reader has passed, or have to wait for each other. Whoever reads gives numbers to what is
+// committed and has none, under a lock, in a transaction that waits for nothing else.
+
+var inEvents = newKind("events", 1, `event text, kind text, at timestamptz, usr text, payer text, generation text,
+ api_key text, model text, images bigint, credits bigint, balance bigint, below bigint, ref text, reason text,
+ disputed boolean`, func(e *imagegen.FeedEvent) []any {
+	return []any{&e.ID, &e.Kind, at(&e.Time), &e.User, orNull(&e.Payer), orNull(&e.Generation), orNull(&e.Key),
+		orNull(&e.Model), &e.Images, &e.Credits, &e.Balance, &e.Below, orNull(&e.Ref), orNull(&e.Reason), &e.Disputed}
+})
+
+var _ tables.Teller = (*session)(nil)
+
+// KeepFeed implements [imagegen.FeedKeeper].
+func (db *DB) KeepFeed(ctx context.Context, keep bool) error {
+	err := db.inFeed(ctx, func(s *session) error {
+		s.exec(`update imagegend.feed set kept = $1 where kept <> $1`, keep)
+		return nil
+	})
+	if err == nil {
+		db.tables.NoteFeed(keep)
+	}
+	return err
+}
+
+// readFeed looks whether events are written.
+func (db *DB) readFeed(ctx context.Context) error {
+	return db.view(ctx, func(s *session) error {
+		var kept bool
+		s.scan(func() { db.tables.NoteFeed(kept) }, []any{&kept}, `select kept from imagegend.feed`)
+		return nil
+	})
+}
+
+// SetNotifyBelow implements [imagegen.FeedKeeper].
+func (db *DB) SetNotifyBelow(ctx context.Context, u imagegen.UserID, below imagegen.Credits) error {
+	return db.tables.SetNotifyBelow(ctx, u, below)
+}
+
+// Happened implements tables.Teller.
+func (s *session) Happened(e imagegen.FeedEvent) {
+	e.ID = feed.NewID()
+	s.events = append(s.events, &e)
+	s.changes++
+}
+
+// Fell implements tables.Teller.
+func (s *session) Fell(f feed.Fell) {
+	s.fell = append(s.fell, f)
+	s.changes++
+}
+
+// tellRow tells of a row that to takes the place of from.
+func (s *session) tellRow(from, to tables.Row) {
+	if e, told := feed.OfRecord(from.Record, to.Record, s.at.Now); told && s.db.tables.KeepsFeed() {
+		s.Happened(e)
+	}
+}
+
+// flushFeed writes events. Who wants to hear of a low balance is looked up by the statement itself: most transactions
+// that lower one have not read the user.
+func (s *session) flushFeed(b *pgx.Batch) {
+	inEvents.insert(b, s.events)
+	if len(s.fell) == 0 {
+		return
+	}
+	var ids, users []string
+	var times []time.Time
+	var from, to []int64
+	for _, f := range s.fell {
+		ids, users, times = append(ids, feed.NewID()), append(users, string(f.User)), append(times, f.At)
+		from, to = append(from, int64(f.From)), append(to, int64(f.To))
+	}
+	b.Queue(`insert into imagegend.events (event, kind, at, usr, images, credits, balance, below, disputed)
+ select x.event, 'credits.low', x.at, x.usr, 0, 0, x.now, u.notify_below, false
+ from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[], $5::bigint[]) with ordinality x(event, usr, at, before, now, nr)
+ join imagegend.users u on u.id = x.usr where x.now < u.notify_below and u.notify_below <= x.before order by x.nr`,
+		ids, users, times, from, to)
+}
+
+// Feed implements [imagegen.FeedKeeper].
+func (db *DB) Feed(ctx context.Context, after uint64, n int) (all []imagegen.FeedEvent, err error) {
+	if err := db.number(ctx); err != nil {
+		return nil, err
+	}
+	err = db.view(ctx, func(s *session) error {
+		var removed uint64
+		s.scan(func() {}, []any{&removed}, `select removed from imagegend.feed`)
+		if lost, some := feed.Lost(after, removed, db.books.Now()); some {
+			all = append(all, lost)
+		}
+		var e imagegen.FeedEvent
+		places := append([]any{&e.Number}, inEvents.cells(&e)...)
+		s.scan(func() { all = append(all, e) }, places, `select t.number, `+inEvents.of("t")+
+			` from imagegend.events t where t.number > $1 order by t.number limit $2::bigint`, int64(after), int64(n-len(all)))
+		return nil
+	})
+	return all, err
+}
+
+// mostNumbered is how many events one transaction numbers at most, so that it stays short.
+const mostNumbered = 10_000
+
+// number gives numbers to events that have none. They go by the order of insertion, which is that of commits for
+// whatever was written under one lock.
+func (db *DB) number(ctx context.Context) error {
+	for more := true; more; {
+		err := db.view(ctx, func(s *session) error {
+			s.scan(func() {}, []any{&more}, `select exists (select from imagegend.events where number is null)`)
+			return nil
+		})
+		if err != nil || !more {
+			return err
+		}
+		err = db.inFeed(ctx, func(s *session) error {
+			s.exec(`with fresh as (select seq, row_number() over (order by seq) as nr from
+ (select seq from imagegend.events where number is null order by seq limit $2::bigint) f)
+update imagegend.events e set number = greatest((select max(number) from imagegend.events),
+ (select removed from imagegend.feed), $1::bigint) + fresh.nr from fresh where e.seq = fresh.seq`, s.at.Now.UnixMilli()-1, int64(mostNumbered))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inFeed runs f in a transaction with the lock of the feed, whose statements see what those before it have committed.
+func (db *DB) inFeed(ctx context.Context, f func(*session) error) error {
+	if err := db.enter(); err != nil {
+		return err
+	}
+	defer db.calls.Done()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return retried(func() error {
+		_, err := db.alone(f, func(_ *session, b *pgx.Batch) { b.Queue(`select from imagegend.feed for update`) })
+		return err
+	})
+}
+
+// maxTidied is the most events that one transaction removes.
+const maxTidied = 1000
+
+// TidyFeed implements [imagegen.FeedKeeper]. It stops at the first event that is not so old.
+func (db *DB) TidyFeed(ctx context.Context, age time.Duration) error {
+	if err := db.number(ctx); err != nil {
+		return err
+	}
+	for more := true; more; {
+		cut, err := db.agedEvents(ctx, age)
+		if more = len(cut) == maxTidied; err != nil || len(cut) == 0 {
+			return err
+		}
+		last := cut[len(cut)-1]
+		err = db.inFeed(ctx, func(s *session) error {
+			s.exec(`delete from imagegend.events where number <= $1`, int64(last))
+			s.exec(`update imagegend.feed set removed = $1 where removed < $1`, int64(last))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// agedEvents are the numbers of the oldest events, up to the first that is younger than age.
+func (db *DB) agedEvents(ctx context.Context, age time.Duration) (aged []uint64, err error) {
+	err = db.view(ctx, func(s *session) error {
+		var number uint64
+		var happened time.Time
+		young := false
+		s.scan(func() {
+			if young = young || db.books.Age(happened) < age; !young {
+				aged = append(aged, number)
+			}
+		}, []any{&number, &happened}, `select number, at from imagegend.events where number is not null
+ order by number limit $1::bigint`, int64(maxTidied))
+		return nil
+	})
+	return aged, err
+}
