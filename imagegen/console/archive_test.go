@@ -3,6 +3,7 @@ package console_test
 import (
 	"archive/zip"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -29,7 +30,7 @@ func TestArchive(t *testing.T) {
 	s.is.Equal(len(z.File), 3)
 	for n, f := range z.File {
 		s.is.Equal(f.Method, zip.Store)
-		s.is.True(strings.HasPrefix(f.Name, string(g.ID)+"-") && strings.HasSuffix(f.Name, ".png"))
+		s.is.Equal(f.Name, fmt.Sprintf("a-fox-%d.png", n+1))
 		content, err := f.Open()
 		s.is.NoErr(err)
 		got, err := io.ReadAll(content)

@@ -26,7 +26,7 @@ const shownOnce = "A key is shown once only."
 func TestKeyIsShownOnce(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
-	s.is.True(v.get("keys").has("No keys yet", "Create the first below."))
+	s.is.True(v.get("keys").has("No keys yet", "A key is shown once"))
 	address := v.key("lap<top")
 	s.is.Equal(v.do(http.MethodHead, address, nil).StatusCode, http.StatusOK) // uses nothing up
 

@@ -84,7 +84,7 @@ func TestGenerationUpdatesItself(t *testing.T) {
 	second := v.begin("[fake:fail] a hare", 2)
 
 	waiting := v.get("generations/" + string(second.ID))
-	s.is.True(waiting.has("waits for its turn", "Waiting", `<span class="badge queued">`, "not yet",
+	s.is.True(waiting.has("waits for its turn", "Waiting", `<span class="badge queued">`,
 		"2</span> credits"))
 	s.is.True(!waiting.has("Erase"))
 	s.is.Equal(waiting.polls(), "/console/generations/"+string(second.ID)+"/live?seen=queued-0-true")

@@ -6,7 +6,7 @@
 // The tests need Chromium, found by the PATH or named by the environment variable CHROMIUM, and fail
 // without it. To see the pages:
 //
-//	GOWORK=off go test ./... -run TestPages -screenshots /tmp/pages
+//	GOWORK=off go test ./... -run TestPages -screenshots /tmp/pages [-pages 'playground|users']
 //
 // Three of them are shown by the documentation. They are made anew with
 //

@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
@@ -37,6 +38,9 @@ func TestPages(t *testing.T) {
 // inspect goes to a page and looks at it.
 func (t *tab) inspect(p view) {
 	t.Helper()
+	if !regexp.MustCompile(*onlyPages).MatchString(p.name) {
+		return
+	}
 	began := time.Now()
 	t.open(p.path, p.status)
 	if p.then != nil {

@@ -18,6 +18,7 @@ import (
 var (
 	screenshots = flag.String("screenshots", "",
 		"write a picture of every page, in every way to look at it, to this `directory`")
+	onlyPages     = flag.String("pages", "", "look only at pages whose name matches this `regexp`")
 	illustrations = flag.String("illustrations", "", "write the pictures of the documentation to this `directory`")
 )
 
@@ -32,7 +33,7 @@ type look struct {
 }
 
 var looks = []look{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 360},
-	{"narrow-dark", "dark", 360}}
+	{"narrow-dark", "dark", 360}, {"768", "light", 768}, {"1024", "light", 1024}, {"1440", "light", 1440}, {"1920", "dark", 1920}}
 
 // wear gives the tab this look, without animations.
 func (t *tab) wear(l look) {

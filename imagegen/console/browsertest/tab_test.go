@@ -121,10 +121,11 @@ func (t *tab) choose(label string) {
 	t.do(chromedp.Click(find(`"label"`, label, ``)))
 }
 
-// attach chooses a file for the field of a label.
+// attach chooses a file for the field of a label, in what unfolds for references.
 func (t *tab) attach(label, file string) {
 	t.Helper()
-	t.do(chromedp.SetUploadFiles(control(label), []string{file}))
+	t.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#drop:not([open]) > summary")?.click()`),
+		chromedp.SetUploadFiles(control(label), []string{file}))
 }
 
 // press presses the button or link with this text, which loads another page.

@@ -28,14 +28,14 @@ type ground struct {
 	away    colour // the colour towards which an accent is moved until its contrast is enough
 }
 
-// The backgrounds must be those of console.css: --surface and --sunken.
+// The backgrounds must be those of tokens.css: --surface and --sunken.
 var (
 	light = ground{hex(0xffffff), hex(0xf1f1f5), black}
 	dark  = ground{hex(0x18181c), hex(0x212127), white}
 )
 
 // styleSheet returns a style sheet that makes a colour such as 0a7d5a the console's accent. In light and in dark each
-// use of the colour is changed as little as its contrast requires. The selector outweighs that of console.css, wherever
+// use of the colour is changed as little as its contrast requires. The selector outweighs that of tokens.css, wherever
 // it stands.
 func styleSheet(accent string) (string, error) {
 	c, err := parseColour(accent)

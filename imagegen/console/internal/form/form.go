@@ -77,6 +77,11 @@ func (f *Form) Fault(name string) string {
 	return f.faults[name]
 }
 
+// Touched reports whether one of the fields has a value or a fault, so that a page that folds them shows them.
+func (f *Form) Touched(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return f.Value(name) != "" || f.Fault(name) != "" })
+}
+
 // ClearFaults removes all faults, before the form is read again.
 func (f *Form) ClearFaults() { f.faults, f.fault = nil, "" }
 

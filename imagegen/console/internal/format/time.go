@@ -40,8 +40,9 @@ func Ago(at, now time.Time) string {
 }
 
 // Seconds formats a duration that runs: tenths of a second below 10 s, minutes from 2 min on. playground.js continues
-// the count in the same form.
+// the count in the same form. A negative one, of a clock that was set back, counts as zero.
 func Seconds(d time.Duration) string {
+	d = max(0, d)
 	switch {
 	case d < 10*time.Second:
 		return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', -1, 64) + " s"

@@ -44,11 +44,13 @@ func (v View) Refunded() imagegen.Credits {
 }
 
 // Why says why the generation failed; "" if it did not.
-func (v View) Why() string {
-	if v.Failure == nil {
+func (v View) Why() string { return why(v.Generation) }
+
+func why(g imagegen.Generation) string {
+	if g.Failure == nil {
 		return ""
 	}
-	return format.Sentence(v.Failure.Message)
+	return format.Sentence(g.Failure.Message)
 }
 
 // Missing is how many of the requested images are not there, or not yet.
@@ -170,7 +172,7 @@ func Pictures(g imagegen.Generation) (all []Picture) {
 	for n, i := range g.Images {
 		alt := fmt.Sprintf("Image %d of %d: %s", n+1, most, format.Excerpt(g.Prompt, 120))
 		format := strings.ToUpper(strings.TrimPrefix(i.MediaType, "image/"))
-		name := fmt.Sprintf("%s-%d%s", g.ID, n+1, filename.Extension(i.MediaType))
+		name := fmt.Sprintf("%s-%d%s", filename.OfPrompt(g.Prompt), n+1, filename.Extension(i.MediaType))
 		all = append(all, Picture{Image: i, Number: n + 1, Alt: alt, Format: format, FileName: name})
 	}
 	return all

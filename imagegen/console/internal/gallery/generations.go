@@ -46,6 +46,9 @@ type Tile struct {
 	Changed bool // a script replaces the tile on the page by this one
 }
 
+// Why says why the generation failed; "" if it did not.
+func (t Tile) Why() string { return why(t.Generation) }
+
 // Cover is the image that stands for the generation; "": there is none.
 func (t Tile) Cover() imagegen.ImageID {
 	if len(t.Images) == 0 {

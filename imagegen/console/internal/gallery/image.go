@@ -9,7 +9,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/internal/byterange"
-	"github.com/imagegend/imagegend/internal/filename"
 )
 
 // Image serves one of the person's images: a generated one, or a reference that was sent with a generation. The API
@@ -28,7 +27,7 @@ func Image(p *frame.Page) error {
 	if err != nil {
 		return err
 	}
-	return serveImage(p, string(id), f)
+	return serveImage(p, f)
 }
 
 // Thumbnail serves a small copy of one of the person's images, or the image itself if there is no copy: the engine
@@ -43,7 +42,7 @@ func Thumbnail(p *frame.Page) error {
 	if err != nil {
 		return err
 	}
-	return serveImage(p, "thumbnail-"+string(id), f)
+	return serveImage(p, f)
 }
 
 // serveSentImage serves a reference that was sent with a generation, while the service keeps it.
@@ -70,11 +69,11 @@ const imagePolicy = "default-src 'none'; sandbox"
 
 // serveImage answers with an image, whose bytes never change, and closes it. A browser may cache them for a year, but
 // no proxy may.
-func serveImage(p *frame.Page, name string, f *imagegen.ImageFile) error {
+func serveImage(p *frame.Page, f *imagegen.ImageFile) error {
 	defer f.Close()
 	p.Generation, _ = f.ID.Generation()
 	h := p.Writer.Header()
-	h.Set("Content-Disposition", `inline; filename="`+name+filename.Extension(f.MediaType)+`"`)
+	h.Set("Content-Disposition", "inline") // links name the file by the prompt
 	h.Set("ETag", `"`+f.ETag+`"`)
 	h.Set("Cache-Control", "private, max-age=31536000, immutable")
 	h.Set("Content-Security-Policy", imagePolicy)

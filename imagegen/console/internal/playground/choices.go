@@ -68,6 +68,23 @@ func (v playgroundView) ChoosesBackground() bool {
 	return slices.Contains(v.Model.Backgrounds, imagegen.BackgroundTransparent) || v.Form.Fault("background") != ""
 }
 
+// ChoosesSeed reports the same for the seed.
+func (v playgroundView) ChoosesSeed() bool { return v.Model.MaxSeed > 0 || v.Form.Fault("seed") != "" }
+
+// moreSettings are the fields that few need, which unfold.
+var moreSettings = []string{"output_format", "background", "seed"}
+
+// ChoosesMore reports whether there are any of moreSettings, and ChoseMore whether one is filled in or has a fault.
+func (v playgroundView) ChoosesMore() bool {
+	return v.ChoosesFormat() || v.ChoosesBackground() || v.ChoosesSeed()
+}
+func (v playgroundView) ChoseMore() bool { return v.Form.Touched(moreSettings...) }
+
+// Referring reports whether the form has references or a mask, or needs them to be looked at.
+func (v playgroundView) Referring() bool {
+	return len(v.OwnImages()) > 0 || v.Lost || v.Form.Touched("reference_image", "mask")
+}
+
 // Tiers are the resolutions of the model, each with its price.
 func (v playgroundView) Tiers() (all []choice) {
 	for _, t := range v.Model.Tiers {

@@ -107,6 +107,7 @@ function blame(drop, fault) {
   const input = drop.querySelector("input[type=file]");
   drop.querySelector(".fault").textContent = fault;
   if (fault) {
+    drop.open = true;
     input.setAttribute("aria-invalid", "true");
     input.setAttribute("aria-describedby", "f-reference_image-fault f-reference_image-hint");
   } else input.removeAttribute("aria-invalid");
@@ -120,6 +121,7 @@ function show(form, drop) {
   const list = drop.querySelector(".previews");
   list.replaceChildren(...chosen.map((c, i) => item(form, drop, c, i)));
   list.hidden = chosen.length === 0;
+  if (chosen.length > 0) drop.open = true;
   form.dispatchEvent(new Event("input", { bubbles: true })); // the cost, the code and the draft depend on it
 }
 
