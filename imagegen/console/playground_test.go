@@ -457,3 +457,16 @@ func TestPriceIsShownFirst(t *testing.T) {
 	s.is.NoErr(err)
 	s.is.Equal(balance.Credits, imagegen.Credits(1000-2-3-4))
 }
+
+// Somebody whose requests are refused too often keeps what they typed, and reads when to go on.
+func TestTooManyRefusals(t *testing.T) {
+	s := openOver(t, func(c *engine.Config) { c.Limits.MaxRefusals = 1 })
+	v := s.signedIn("alice")
+	v.grant(10)
+	v.finish("[fake:refuse] a hare", 1, imagegen.StatusFailed)
+	a := v.post("playground", "prompt", "a fox", "model", "fake-1", "n", "1", "quality", "auto", "ratio", "auto",
+		"tier", "1K", "token", "console-1", "max_credits", "1")
+	s.is.Equal(a.StatusCode, http.StatusTooManyRequests)
+	s.is.True(a.has(`role="alert"`, ">a fox</textarea>"))
+	s.is.True(a.Header.Get("Retry-After") != "")
+}

@@ -255,7 +255,11 @@ func addRefusal(p *frame.Page, q *formRequest, err error) (int, error) {
 		q.form.AddFormFault("This form was sent before, with other content. Send it again, and it is made as well.")
 		return http.StatusConflict, nil
 	case errors.Is(err, imagegen.ErrRateLimited):
-		return http.StatusTooManyRequests, q.form.AddError("", err)
+		if e, ok := errors.AsType[*imagegen.Error](err); ok {
+			p.SetRetryAfter(e.RetryAfter)
+			q.form.AddFormFault("%s", format.Sentence(e.Message))
+			return http.StatusTooManyRequests, nil
+		}
 	case errors.Is(err, imagegen.ErrOverloaded):
 		q.form.AddFormFault("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
 		return http.StatusServiceUnavailable, nil
