@@ -96,7 +96,7 @@ func TestLightbox(t *testing.T) {
 	g := s.generate(alice, "A red fox in fresh snow", 3)
 	tab := s.signedIn(alice)
 	tab.open("generations/"+string(g.ID), 200)
-	name := func(n int) string { return fmt.Sprintf("%s-%d.png", g.ID, n) }
+	name := func(n int) string { return fmt.Sprintf("a-red-fox-in-fresh-snow-%d.png", n) }
 	tab.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("a[data-picture]").focus()`))
 	for _, step := range []struct{ keys, shows string }{
 		{kb.Enter, "1 of 3 · 320 × 320 Fit"},

@@ -67,6 +67,14 @@ func (t *tab) inspect(p view) {
 	t.Logf("%s: %v", p.name, time.Since(began).Round(time.Millisecond))
 }
 
+// createKey fills in the form that unfolds on the page of the keys, where there are some.
+func (t *tab) createKey(name string, status int) {
+	t.Helper()
+	t.unfold("Create a key")
+	t.fill("Name", name)
+	t.press("Create the key", status)
+}
+
 // outside are the pages without a sign-in.
 func (f *furnished) outside() []view {
 	entry, err := console.SignInLink(f.Context(), f.db, f.bob.ID, "user", f.clock.Now().Add(time.Hour))
@@ -110,8 +118,8 @@ func (f *furnished) hers() []view {
 		{"credits", "credits", 200, nil},
 		{"prices", "prices", 200, nil},
 		{"keys", "keys", 200, nil},
-		{"key-refused", "keys", 200, func(t *tab) { t.fill("Name", " "); t.press("Create", 422) }},
-		{"key-created", "keys", 200, func(t *tab) { t.fill("Name", "build server"); t.press("Create", 200) }},
+		{"key-refused", "keys", 200, func(t *tab) { t.createKey(" ", 422) }},
+		{"key-created", "keys", 200, func(t *tab) { t.createKey("build server", 200) }},
 		{"key-revoke", "keys/" + string(f.key.ID) + "/revoke", 200, nil},
 		{"account", "account", 200, nil},
 		{"account-refused", "account", 200, func(t *tab) {
@@ -143,6 +151,7 @@ func (f *furnished) operators() []view {
 		{"user", alice, 200, nil},
 		{"user-refused", alice, 200, func(t *tab) { t.fill("Credits", "0"); t.press("Grant", 422) }},
 		{"user-revoke-refused", alice, 200, func(t *tab) {
+			t.unfold("Take credits back")
 			t.fill("Credits to take back", "1000000")
 			t.press("Take back", 422)
 		}},

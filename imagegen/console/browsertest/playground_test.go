@@ -79,7 +79,7 @@ func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 	s.is.Equal(evaluate[string](tab, `document.querySelector("#play").dataset.sending ?? ""`), "") // it can be sent
 }
 
-// The message of a refused field has the whole line, and disappears with the next accepted form.
+// The message of a refused field has a whole line below it, and disappears with the next accepted form.
 func TestPlaygroundForgives(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
@@ -90,8 +90,8 @@ func TestPlaygroundForgives(t *testing.T) {
 	tab.click("Generate")
 	tab.has(1, "#f-prompt-fault")
 	s.is.True(evaluate[bool](tab, `(() => {
-	  const [fault, count] = ["f-prompt-fault", "prompt-count"].map((id) => document.getElementById(id).getBoundingClientRect());
-	  return fault.bottom <= count.top && fault.width === document.getElementById("f-prompt").getBoundingClientRect().width;
+	  const [fault, field] = ["f-prompt-fault", "f-prompt"].map((id) => document.getElementById(id).getBoundingClientRect());
+	  return fault.top >= field.bottom && fault.width === field.width;
 	})()`))
 	tab.fill("Prompt", "A red fox in fresh snow")
 	tab.click("Generate")

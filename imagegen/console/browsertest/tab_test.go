@@ -159,6 +159,17 @@ func (t *tab) click(words string) {
 	t.do(chromedp.Click(labelled(words)))
 }
 
+// unfold opens what is folded under these words.
+func (t *tab) unfold(words string) {
+	t.Helper()
+	if t.byKeys {
+		t.reach(labelled(words))
+		t.do(chromedp.KeyEvent(kb.Enter))
+		return
+	}
+	t.click(words)
+}
+
 // shows waits until all of the texts are visible on the page.
 func (t *tab) shows(texts ...string) {
 	t.Helper()
