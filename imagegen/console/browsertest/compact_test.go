@@ -15,8 +15,8 @@ func TestPlaygroundInView(t *testing.T) {
 	tab := f.signedIn(f.alice)
 	tab.sized(1280, 720)
 	tab.open("playground", 200)
-	hidden := evaluate[[]string](tab, `[..."#f-prompt, #drop > summary, fieldset.line, #cost, #generate, #result".split(", ")]
-		.flatMap((s) => [...document.querySelectorAll(s)]).filter((e) => {
+	hidden := evaluate[[]string](tab,
+		`[...document.querySelectorAll("#f-prompt, #drop > summary, fieldset.line, #cost, #generate, #result")].filter((e) => {
 			const r = e.getBoundingClientRect(), at = document.elementFromPoint(r.left + r.width / 2, r.bottom - 2);
 			return r.height === 0 || r.top < 0 || e.id !== "result" && r.bottom > innerHeight ||
 				e.id !== "result" && at?.closest(".send") && !e.closest(".send");
@@ -25,18 +25,21 @@ func TestPlaygroundInView(t *testing.T) {
 	f.is.Equal(evaluate[int](tab, `document.querySelectorAll("fieldset.line").length`), 4)
 }
 
-// On a phone the bar with the price stays at the foot of the window while the form is in view, and never lies on a result.
+// On a phone the bar with the price stays at the foot of the window while the form is in view, and never lies on a
+// result.
 func TestBarCoversNoResult(t *testing.T) {
 	f := furnish(t)
 	tab := f.signedIn(f.alice)
 	tab.sized(360, 640)
 	tab.open("playground", 200)
-	f.is.True(evaluate[bool](tab, `document.querySelector("#generate").getBoundingClientRect().bottom <= innerHeight`))
+	f.is.True(evaluate[bool](tab,
+		`document.querySelector("#generate").getBoundingClientRect().bottom <= innerHeight`))
 	covered := evaluate[[]int](tab, `(() => {
 		const covered = [];
 		for (let y = 0; y < document.documentElement.scrollHeight; y += 40) {
 			scrollTo(0, y);
-			const bar = document.querySelector(".send").getBoundingClientRect(), result = document.querySelector(".results").getBoundingClientRect();
+			const bar = document.querySelector(".send").getBoundingClientRect();
+			const result = document.querySelector(".results").getBoundingClientRect();
 			if (bar.bottom > result.top && bar.top < result.bottom) covered.push(y);
 		}
 		return covered;
@@ -51,21 +54,26 @@ func TestTouchTargets(t *testing.T) {
 		tab   *tab
 		pages []string
 	}{
-		{f.signedIn(f.alice), []string{"playground", "generations", "generations/" + string(f.whole.ID), "credits", "keys", "account"}},
+		{f.signedIn(f.alice), []string{"playground", "generations", "generations/" + string(f.whole.ID), "credits",
+			"keys", "account"}},
 		{f.signedIn(f.olivia), []string{"overview", "users", "users/" + string(f.alice.ID), "system", "trail"}},
 	} {
 		who.tab.sized(360, 640)
 		who.tab.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-			_, err := cdp.Call(ctx, target, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+			_, err := cdp.Call(ctx, target, emulation.SetTouchEmulationEnabled,
+				emulation.SetTouchEmulationEnabledParams{Enabled: true})
 			return err
 		}))
 		for _, page := range who.pages {
 			who.tab.open(page, 200)
 			f.is.True(evaluate[bool](who.tab, `matchMedia("(pointer: coarse)").matches`))
-			small := evaluate[[]string](who.tab, `[...document.querySelectorAll(
-				"button, [role=button], nav a, summary, select, textarea, .choice, input:not([type=hidden], [type=radio], [type=checkbox], [type=file])")]
-				.filter((e) => e.checkVisibility() && e.getBoundingClientRect().height > 1 && e.getBoundingClientRect().height < 43.5)
-				.map((e) => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 20) + " " + e.getBoundingClientRect().height)`)
+			small := evaluate[[]string](who.tab, `(() => {
+				const height = (e) => e.getBoundingClientRect().height;
+				return [...document.querySelectorAll("button, [role=button], nav a, summary, select, textarea, .choice, input")]
+					.filter((e) => !["hidden", "radio", "checkbox", "file"].includes(e.type) && e.checkVisibility())
+					.filter((e) => height(e) > 1 && height(e) < 43.5)
+					.map((e) => e.tagName + "." + e.className + " " + e.textContent.trim().slice(0, 20) + " " + height(e));
+			})()`)
 			if len(small) > 0 {
 				t.Errorf("%s: smaller than 44 px: %q", page, small)
 			}

@@ -33,7 +33,8 @@ type look struct {
 }
 
 var looks = []look{{"light", "light", 1280}, {"dark", "dark", 1280}, {"narrow", "light", 360},
-	{"narrow-dark", "dark", 360}, {"768", "light", 768}, {"1024", "light", 1024}, {"1440", "light", 1440}, {"1920", "dark", 1920}}
+	{"narrow-dark", "dark", 360}, {"768", "light", 768}, {"1024", "light", 1024}, {"1440", "light", 1440},
+	{"1920", "dark", 1920}}
 
 // wear gives the tab this look, without animations.
 func (t *tab) wear(l look) {
