@@ -153,10 +153,12 @@ func TestPrepareRefuses(t *testing.T) {
 // Without a store that can write in the host's transactions, or a ledger that takes part, there is nothing to prepare.
 func TestPrepareIsNotPossible(t *testing.T) {
 	is := is.New(t)
-	for _, h := range []*harness{start(t, yieldImages(1, nil)), startHosted(t, yieldImages(1, nil), withOutsideLedger)} {
+	for _, h := range []*harness{start(t, yieldImages(1, nil)), startHosted(t, yieldImages(1, nil),
+		withOutsideLedger)} {
 		r, err := h.engine.As(alice).StageReference(t.Context(), readerOf(pngOf(8, 8)), "photo")
 		is.NoErr(err)
-		_, err = h.engine.As(alice).Prepare(t.Context(), fox(imagegen.GenerateRequest{References: []imagegen.Reference{r}}))
+		q := fox(imagegen.GenerateRequest{References: []imagegen.Reference{r}})
+		_, err = h.engine.As(alice).Prepare(t.Context(), q)
 		is.True(errors.Is(err, errors.ErrUnsupported))
 		is.Equal(len(h.db.References()), 0)
 	}
@@ -165,9 +167,11 @@ func TestPrepareIsNotPossible(t *testing.T) {
 // An observer hears of what the host has committed once its wait ends, whichever way it ends, and once.
 func TestHostedIsObserved(t *testing.T) {
 	for name, end := range map[string]func(h *harness, id imagegen.GenerationID){
-		"accepted settled":   func(h *harness, id imagegen.GenerationID) { h.ended(id) },
-		"accepted cancelled": func(h *harness, id imagegen.GenerationID) { _, _ = h.engine.As(alice).Cancel(h.Context(), id) },
-		"accepted failed":    func(h *harness, id imagegen.GenerationID) { time.Sleep(30 * time.Hour) },
+		"accepted settled": func(h *harness, id imagegen.GenerationID) { h.ended(id) },
+		"accepted cancelled": func(h *harness, id imagegen.GenerationID) {
+			_, _ = h.engine.As(alice).Cancel(h.Context(), id)
+		},
+		"accepted failed": func(h *harness, id imagegen.GenerationID) { time.Sleep(30 * time.Hour) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -193,7 +197,8 @@ func TestHostedIsObserved(t *testing.T) {
 				})
 				_, err := h.db.Grant(t.Context(), imagegen.Grant{User: bob, Credits: 1})
 				h.is.NoErr(err)
-				first, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{Prompt: "busy", Async: true}))
+				first, err := h.engine.As(bob).Generate(t.Context(), fox(imagegen.GenerateRequest{Prompt: "busy",
+					Async: true}))
 				h.is.NoErr(err)
 				time.Sleep(time.Second)
 				r, err := h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, h.prepare(imagegen.GenerateRequest{}))
@@ -243,7 +248,8 @@ func TestWorkNone(t *testing.T) {
 		h.is.Equal(err.Error(), "invalid_request: no cows")
 		ref, err := web.As(alice).StageReference(t.Context(), readerOf(pngOf(8, 8)), "photo")
 		h.is.NoErr(err)
-		_, err = web.As(alice).Generate(t.Context(), fox(imagegen.GenerateRequest{References: []imagegen.Reference{ref}}))
+		_, err = web.As(alice).Generate(t.Context(),
+			fox(imagegen.GenerateRequest{References: []imagegen.Reference{ref}}))
 		h.is.True(errors.Is(err, imagegen.ErrInternal))
 		h.is.Equal(h.balance(), imagegen.Credits(100))
 		h.is.Equal(len(h.db.References()), 0)

@@ -213,13 +213,15 @@ func (s *shop) refusedIn(u *engine.Session, p *engine.Prepared, want error) {
 	s.is.Equal(s.orders(), before)
 }
 
-// An equal request with the same key gets the same generation, whether the first one is committed before it is prepared,
-// before its transaction or while that waits; after a rollback it is charged itself. Another request is refused.
+// An equal request with the same key gets the same generation, whether the first one is committed before it is
+// prepared, before its transaction or while that waits; after a rollback it is charged itself. Another request is
+// refused.
 func TestGenerateTxAgain(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
 	bear := ask("order-1")
 	bear.Prompt = "a bear"
-	first, meanwhile, other := s.prepare("alice", ask("order-1")), s.prepare("alice", ask("order-1")), s.prepare("alice", bear)
+	first, meanwhile, other := s.prepare("alice", ask("order-1")), s.prepare("alice", ask("order-1")),
+		s.prepare("alice", bear)
 	tx := s.begin()
 	rolledBack := s.order(tx, "alice", "poster", first)
 	waits := s.waiting(meanwhile)
@@ -313,7 +315,8 @@ func TestGenerateTxLimits(t *testing.T) {
 		return p
 	}
 	s.refusedIn(s.web.As("bob"), prepared(s.web.As("bob"), 4), imagegen.ErrInsufficientCredits)
-	for name, l := range map[string]imagegen.KeyLimits{"in all": {Credits: 3}, "a day": {Daily: 3}, "a month": {Monthly: 3}} {
+	for name, l := range map[string]imagegen.KeyLimits{"in all": {Credits: 3}, "a day": {Daily: 3},
+		"a month": {Monthly: 3}} {
 		u, _ := key(name, l)
 		s.refusedIn(u, prepared(u, 4), imagegen.ErrInsufficientCredits)
 		first, second := prepared(u, 2), prepared(u, 2)
@@ -434,8 +437,8 @@ func TestGenerateTxDeadlock(t *testing.T) {
 	s.is.Equal([]int{int(s.balance("alice")), int(s.balance("bob")), s.queued()}, []int{99, 2, 2})
 }
 
-// While a transaction of the host's is open for long, others are charged and served, the user's waiting work begins, and
-// nobody else's claims are held up. What the user wants charged waits.
+// While a transaction of the host's is open for long, others are charged and served, the user's waiting work begins,
+// and nobody else's claims are held up. What the user wants charged waits.
 func TestGenerateTxOpenForLong(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
 	begun := make(chan string, 10)

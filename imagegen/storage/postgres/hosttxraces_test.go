@@ -115,7 +115,8 @@ func (r *races) transaction(pool *pgxpool.Pool, db *postgres.DB, e *engine.Engin
 	}
 	for {
 		made, err := r.attempt(ctx, pool, db, e, all)
-		if code := codeOf(err); code == "40P01" || code == "40001" || errors.Is(err, errRolledBack) && rand.IntN(2) == 0 {
+		if code := codeOf(err); code == "40P01" || code == "40001" || errors.Is(err,
+			errRolledBack) && rand.IntN(2) == 0 {
 			r.repeated.Add(1)
 			continue
 		}
