@@ -13,33 +13,24 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
-// BenchmarkSize compares what a full database takes with what an empty one does, by turns, one call after the other:
+// BenchmarkSize compares what a full database takes with what a small one does, by turns, one call after the other:
 //
-//	go run ./bench/populate -database "$IMAGEGEN_BENCH_DATABASE" -sql -users 50000 -generations 5000000 -queued 30000
-//	go test -run xxx -bench Size -benchtime 200x ./bench/nodes
+//	go run ./bench/populate -database "$FULL" -sql -users 50000 -generations 5000000 -queued 30000
+//	go run ./bench/populate -database "$SMALL" -sql -users 1000 -generations 20000 -queued 1000
+//	IMAGEGEN_BENCH_FULL=$FULL IMAGEGEN_BENCH_SMALL=$SMALL go test -run xxx -bench Size -benchtime 200x ./bench/nodes
 //
-// The empty one is the schema "empty" of the same database, which it makes anew. full and empty are medians, in
-// microseconds.
+// The small one has just enough for the same answers. full and small are medians, in microseconds.
 func BenchmarkSize(b *testing.B) {
-	url := os.Getenv("IMAGEGEN_BENCH_DATABASE")
-	if url == "" {
-		b.Skip("IMAGEGEN_BENCH_DATABASE names no database that bench/populate has filled")
-	}
-	made.Store(time.Now().Unix() * 1e6) // behind all that are there
-	full, empty := sized(b, url, ""), sized(b, url, "empty")
+	made.Store(time.Now().Unix() * 1e5) // behind all that are there
+	full, small := sized(b, "IMAGEGEN_BENCH_FULL"), sized(b, "IMAGEGEN_BENCH_SMALL")
+	made := map[*postgres.DB]int{full: 5_000_000, small: 20_000}
 	month := time.Now().AddDate(0, 0, -29)
-	newest := make(map[*postgres.DB]imagegen.GenerationID)
-	for _, db := range []*postgres.DB{full, empty} {
-		page, _, err := db.Generations(b.Context(), "user_0", imagegen.Query{Limit: 1})
-		check(b, err)
-		newest[db] = page[0].ID
-	}
 	of := func(u imagegen.UserID, q imagegen.Query) func(context.Context, *postgres.DB) error {
 		return func(ctx context.Context, db *postgres.DB) error { _, _, err := db.Generations(ctx, u, q); return err }
 	}
 	keys := func(db *postgres.DB) (all []imagegen.ImageKey) {
 		for n := range 1000 {
-			g := imagegen.GenerationID(fmt.Sprintf("gen_%026d", 1+4999*n))
+			g := imagegen.GenerationID(fmt.Sprintf("gen_%026d", 1+made[db]/1000*n))
 			all = append(all, imagegen.ImageKey{Generation: g, Attempt: 1, Image: imagegen.ImageID("image_" + g[4:])})
 		}
 		return all
@@ -53,7 +44,7 @@ func BenchmarkSize(b *testing.B) {
 		{"page, of a status", of("user_0", imagegen.Query{Status: imagegen.StatusFailed})},
 		{"page, favourites", of("user_0", imagegen.Query{Favourites: true})},
 		{"poll", func(ctx context.Context, db *postgres.DB) error {
-			_, err := db.Generation(ctx, newest[db])
+			_, err := db.Generation(ctx, imagegen.GenerationID(fmt.Sprintf("gen_%026d", made[db]/2)))
 			return err
 		}},
 		{"queue", func(ctx context.Context, db *postgres.DB) error { return queue(ctx, db) }},
@@ -69,11 +60,11 @@ func BenchmarkSize(b *testing.B) {
 			return err
 		}},
 		{"retention, to be erased", func(ctx context.Context, db *postgres.DB) error {
-			_, err := db.Ended(ctx, 1000*time.Hour, 100)
+			_, err := db.Ended(ctx, 24*time.Hour, 100)
 			return err
 		}},
 		{"retention, to be forgotten", func(ctx context.Context, db *postgres.DB) error {
-			_, err := db.Forgettable(ctx, imagegen.StateFailed, 1000*time.Hour, 100)
+			_, err := db.Forgettable(ctx, imagegen.StateFailed, 24*time.Hour, 100)
 			return err
 		}},
 		{"sweep, of 1,000 objects", func(ctx context.Context, db *postgres.DB) error {
@@ -97,41 +88,28 @@ func BenchmarkSize(b *testing.B) {
 				for k := range 2 {
 					i := (round + k) % 2
 					began := time.Now()
-					check(b, op.do(b.Context(), []*postgres.DB{full, empty}[i]))
+					check(b, op.do(b.Context(), []*postgres.DB{full, small}[i]))
 					took[i] = append(took[i], float64(time.Since(began).Microseconds()))
 				}
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(median(took[0]), "full")
-			b.ReportMetric(median(took[1]), "empty")
+			b.ReportMetric(median(took[1]), "small")
 			b.ReportMetric(median(took[0])/median(took[1]), "ratio")
 		})
 	}
 }
 
-// sized opens the full database or, in a schema of its own, an empty one, in which a thousand users have credits and as
-// many generations wait.
-func sized(b *testing.B, url, schema string) *postgres.DB {
+// sized opens the database that a variable names.
+func sized(b *testing.B, variable string) *postgres.DB {
 	b.Helper()
-	if schema != "" {
-		pool, err := postgres.NewPool(b.Context(), postgres.Config{URL: url})
-		check(b, err)
-		_, err = pool.Exec(b.Context(), "drop schema if exists "+schema+" cascade")
-		check(b, err)
-		pool.Close()
+	url := os.Getenv(variable)
+	if url == "" {
+		b.Skip(variable + " names no database that bench/populate has filled")
 	}
-	db, err := postgres.Open(b.Context(), postgres.Config{URL: url, Schema: schema, Migrate: true})
+	db, err := postgres.Open(b.Context(), postgres.Config{URL: url})
 	check(b, err)
 	b.Cleanup(func() { check(b, db.Close()) })
-	if schema == "" {
-		return db
-	}
-	atOnce(b, 1000, func(n int) error {
-		_, err := db.Grant(b.Context(), imagegen.Grant{User: imagegen.UserID(user(n, 1000)), Credits: 1_000_000})
-		return err
-	})
-	atOnce(b, 1000, func(int) error { return queue(b.Context(), db) })
-	check(b, generate(b.Context(), db, 1))
 	return db
 }
 

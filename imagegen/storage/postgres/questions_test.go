@@ -14,6 +14,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
 
@@ -91,14 +92,7 @@ func TestQuestions(t *testing.T) {
 	conn, err := pgx.Connect(ctx, s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
-	var answers [][][]any
-	for _, m := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1) {
-		rows, err := conn.Query(ctx, m[1])
-		is.NoErr(err)
-		answer, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
-		is.NoErr(err)
-		answers = append(answers, answer)
-	}
+	answers := ask(t, conn)
 	is.Equal(len(answers), 10)
 	text := func(question, row, column int) string { return fmt.Sprint(number(answers[question][row][column])) }
 
@@ -128,6 +122,59 @@ func TestQuestions(t *testing.T) {
 	is.Equal(answers[6][0][0], "key_old")
 	is.Equal(len(answers[7]), 1)
 	is.Equal(len(answers[8])+len(answers[9]), 0)
+}
+
+// ask asks the questions of docs/schema.md.
+func ask(t *testing.T, conn *pgx.Conn) (answers [][][]any) {
+	t.Helper()
+	for _, m := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1) {
+		rows, err := conn.Query(t.Context(), m[1])
+		is.New(t).NoErr(err)
+		answer, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) ([]any, error) { return row.Values() })
+		is.New(t).NoErr(err)
+		answers = append(answers, answer)
+	}
+	return answers
+}
+
+// A database that bench/populate has filled is as the service writes it, but for the hashes of the journal, and the
+// answers to the questions are the sums that the service has.
+func TestFilledDatabase(t *testing.T) {
+	is, s, ctx := is.New(t), postgrestest.Start(t), t.Context()
+	url := s.Database(t)
+	filled(t, url, 20, 2000, 100)
+	db, err := postgres.Open(ctx, postgres.Config{URL: url})
+	is.NoErr(err)
+	defer db.Close()
+	report, err := db.Audit(ctx)
+	is.NoErr(err)
+	is.Equal(report.Generations, 2000)
+	is.Equal(report.Entries, 20) // the first of each journal
+	for _, v := range report.Violations {
+		if v.Rule != "journal chain" && v.Subject != "clock" {
+			t.Error(v)
+		}
+	}
+	var sums imagegen.Totals
+	is.NoErr(db.EachTotals(ctx, time.Unix(0, 0), time.Now(), func(r imagegen.TotalsRow) { sums = sums.Plus(r.Totals) }))
+	conn, err := pgx.Connect(ctx, s.Address(databaseOf(t, url)))
+	is.NoErr(err)
+	defer conn.Close(context.Background())
+	answers := ask(t, conn)
+	sum := func(question, column int) (sum float64) {
+		for _, row := range answers[question] {
+			sum += number(row[column]).(float64)
+		}
+		return sum
+	}
+	is.Equal(sum(0, 2), float64(sums.Spent)) // revenue
+	is.Equal(sum(1, 1), float64(sums.Spent)) // margin
+	is.Equal(sum(1, 2), float64(sums.Cost)/1e6)
+	queued, err := db.Queued(ctx, "user_0")
+	is.NoErr(err)
+	is.Equal(sum(2, 3), float64(queued.All)) // who waits
+	is.Equal(queued, imagegen.QueueLength{All: 100, Own: 10})
+	is.Equal(len(answers[8])+len(answers[9]), 0) // nothing is amiss
 }
 
 // number is a value of a query as a number, if it is one.
