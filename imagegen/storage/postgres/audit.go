@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,9 +16,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// Audit implements [imagegen.Inspector]. It checks the rows as of one moment, while work goes on, and then the images,
-// if Config has an ImageStore. The images are those that the records name by then: otherwise the snapshot would have to
-// stay open until all of them were read.
+// Audit implements [imagegen.Inspector]. It checks the rows while work goes on, and then the images, if Config has an
+// ImageStore. Users, and pages of generations and of whatever else there is, are each checked as of a moment of their
+// own: otherwise the database could not clean up for as long as an audit takes.
 func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	a, err := db.auditRows(ctx)
 	if err == nil && db.images != nil {
@@ -28,8 +30,7 @@ func (db *DB) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	return a.report, nil
 }
 
-// auditRows goes over the rows of one moment. It may take longer than any limit that an operator has set for
-// statements.
+// auditRows goes over the rows. It may take longer than any limit that an operator has set for statements.
 func (db *DB) auditRows(ctx context.Context) (*audit, error) {
 	a := new(audit)
 	return a, db.view(ctx, func(s *session) error {
@@ -58,6 +59,7 @@ func (a *audit) books() error {
 		return err
 	}
 	r.Entries, r.Accounts, r.Lots, r.Charges = counts.Entries, counts.Accounts, counts.Lots, counts.Charges
+	a.renew()
 	r.TrailRows, err = trail.Audit(a.ctx, &a.kept, r.Add)
 	return err
 }
@@ -72,7 +74,9 @@ type stood struct {
 // the queue and the leases.
 func (a *audit) generations() error {
 	sums := make(rules.Totals)
+	counted := make(map[imagegen.GenerationID]tables.Row) // that may come to count for more while the audit goes on
 	for after := imagegen.GenerationID(""); ; {
+		a.renew()
 		page := make(map[imagegen.GenerationID]*stood)
 		var ids []imagegen.GenerationID
 		a.query(func(rows pgx.Rows) error {
@@ -94,7 +98,9 @@ func (a *audit) generations() error {
 			a.report.Generations++
 			g := page[id]
 			r := g.lift()
-			sums.Add(r.TotalsKey(), r.Totals())
+			if sums.Add(r.TotalsKey(), r.Totals()); !r.Terminal() && r.State != imagegen.StateErased || r.Dispute != "" {
+				counted[id] = r
+			}
 			a.generation(r)
 			if made := lay(r); made.status != g.status || made.hash != g.hash ||
 				made.counts != g.counts {
@@ -105,11 +111,41 @@ func (a *audit) generations() error {
 			}
 		}
 		if len(ids) < pageOf {
-			a.lessTotals(sums)
-			sums.Check(a.report.Add)
+			a.totals(sums, counted)
 			return a.ctx.Err()
 		}
 	}
+}
+
+// totals holds the totals against the sums over generations that were read one page after the other, in the moment of
+// the last page. What was counted before it came to its end is counted anew. If the two differ all the same, all
+// generations are read again in this moment: one may have come behind the place where the audit had been.
+func (a *audit) totals(sums rules.Totals, counted map[imagegen.GenerationID]tables.Row) {
+	recount := func(g *genRow) {
+		r := g.lift()
+		if former, known := counted[r.ID]; known {
+			sums.Add(former.TotalsKey(), imagegen.Totals{}.Minus(former.Totals()))
+		}
+		sums.Add(r.TotalsKey(), r.Totals())
+	}
+	for ids := range slices.Chunk(slices.Collect(maps.Keys(counted)), pageOf) {
+		a.query(func(rows pgx.Rows) error { return scanGenerations(rows, recount) }, readRows, list(ids...))
+	}
+	a.lessTotals(sums)
+	sound := true
+	if sums.Check(func(imagegen.Violation) { sound = false }); sound {
+		return
+	}
+	clear(sums)
+	clear(counted)
+	for after, n := imagegen.GenerationID(""), pageOf; n == pageOf; {
+		n = 0
+		a.query(func(rows pgx.Rows) error {
+			return scanGenerations(rows, func(g *genRow) { n++; after = g.ID; recount(g) })
+		}, fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
+	}
+	a.lessTotals(sums)
+	sums.Check(a.report.Add)
 }
 
 // expect reads beforehand the charges that a page of generations is held against, in one query. A charge has the
@@ -150,6 +186,7 @@ func (a *audit) strays() error {
 			return true
 		})
 	}
+	a.renew()
 	for what, sql := range map[string]string{
 		"it waits in the queue, and does not exist":      `select id from imagegend.waiting w where not exists (select from imagegend.generations g where g.id = w.id)`,
 		"it is leased, and does not exist":               `select id from imagegend.leases l where not exists (select from imagegend.generations g where g.id = l.id)`,

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/matryer/is"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
@@ -62,9 +64,10 @@ func TestAuditFindsDamage(t *testing.T) {
 		"lots": {"remaining = remaining - 1", "priority = 1", "promo = not promo", "expires_at = null"},
 		"entries": {"credits = credits + 1", "at = at - interval '1 us'", "actor = 'nobody'", "balance = balance + 1",
 			"hash = sha256('')"},
-		"charges":    {},
-		"usage":      {"charged = charged + 1", "model = 'other'", "images = images + 1"},
-		"key_totals": {"credits = credits + 1", "open = open + 1"},
+		"charges":           {},
+		"usage":             {"charged = charged + 1", "model = 'other'", "images = images + 1"},
+		"key_totals":        {"credits = credits + 1", "open = open + 1"},
+		"generation_totals": {"generations = generations + 1", "spent = spent + 1"},
 		"generations": {"price = price + 1", "status = 'queued'", "payer = 'nobody'", "idempotency_hash = sha256('')",
 			"published = published + 1"},
 	} {
@@ -134,4 +137,45 @@ func TestAuditAsksLittle(t *testing.T) {
 	if all := trips(); all >= few+40 {
 		t.Errorf("%d round trips, and %d for little", all, few)
 	}
+}
+
+// An audit beside work finds nothing, although its pages are of several moments.
+func TestAuditBesideWork(t *testing.T) {
+	is, s := is.New(t), postgrestest.Start(t)
+	db := open(t, s.Database(t))
+	const users, before = 10, 1500 // more than a page
+	var made atomic.Int64
+	next := func() error {
+		n := int(made.Add(1))
+		u := imagegen.UserID(fmt.Sprint("user ", n%users))
+		if n%7 > 0 {
+			return generate(db, n, u)
+		}
+		r := record(n)
+		r.User, r.CreatedAt = u, time.Now()
+		_, err := db.CreateCharged(context.Background(), r, time.Minute) // goes on
+		return err
+	}
+	for n := range users {
+		_, err := db.Grant(t.Context(), imagegen.Grant{User: imagegen.UserID(fmt.Sprint("user ", n)), Credits: 1_000_000})
+		is.NoErr(err)
+	}
+	var work errgroup.Group
+	var ended atomic.Bool
+	for range 32 {
+		work.Go(func() error {
+			for !ended.Load() {
+				if err := next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	eventually(t, "there is more than a page", func() bool { return made.Load() > before })
+	for range 3 {
+		clean(t, db)
+	}
+	ended.Store(true)
+	is.NoErr(work.Wait())
 }

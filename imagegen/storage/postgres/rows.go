@@ -14,7 +14,8 @@ import (
 )
 
 // allRows are the rows of the ledger as an audit reads them: each table once, from its beginning to its end, in pages.
-// So the number of queries does not grow with the number of users, and no user's rows are held longer than needed.
+// So the number of queries does not grow with the number of users, and no user's rows are held longer than needed. Each
+// page of users, of charges and of references is of a moment of its own (renew), so that none has to be kept for long.
 //
 // For that it relies on how ledger.Audit goes about it: user by user in the order of their names, first the journal,
 // then the rows that follow from it, each kind once; at last all charges and all references. Asked in another order it
@@ -22,8 +23,9 @@ import (
 type allRows struct {
 	*session
 	user imagegen.UserID // whose rows are read
+	mark clock.Mark      // of the clock, at the beginning, with the latest time of an entry that was read
 
-	// The tables that are sorted by user, each with its own position.
+	// The tables that are sorted by user, each with its own position, among the users of a page.
 	entries *walk[entryRow]
 	lots    *walk[ledger.Lot]
 	usage   *walk[ledger.Usage]
@@ -37,28 +39,41 @@ type allRows struct {
 
 var _ ledger.Rows = (*allRows)(nil)
 
-// newAllRows declares the four walks.
 func newAllRows(s *session) *allRows {
-	r := &allRows{session: s,
-		entries: newWalk(s, inEntries, ` order by usr, seq`, func(e *entryRow) imagegen.UserID { return e.User }),
-		lots:    newWalk(s, inLots, ` order by usr, lot`, func(l *ledger.Lot) imagegen.UserID { return l.User }),
-		usage: newWalk(s, inUsage, ` order by usr, key, day, model`,
-			func(u *ledger.Usage) imagegen.UserID { return u.User }),
-		totals: newWalk(s, inKeyTotals, ` order by usr, key`,
-			func(t *ledger.KeyTotal) imagegen.UserID { return t.User }),
-	}
-	r.entries.turned = r.turnTo
+	r := &allRows{session: s, mark: s.Clock()}
+	r.mark.Written = time.Time{}
 	return r
+}
+
+// walkOver declares the four walks, over the rows of the users behind one, up to another.
+func (r *allRows) walkOver(after, upTo imagegen.UserID) {
+	s, of := r.session, ` where usr = ''`
+	if upTo != "" {
+		of = ` where usr > ` + literal(string(after)) + ` and usr <= ` + literal(string(upTo))
+	}
+	r.entries = newWalk(s, inEntries, of+` order by usr, seq`, func(e *entryRow) imagegen.UserID { return e.User })
+	r.lots = newWalk(s, inLots, of+` order by usr, lot`, func(l *ledger.Lot) imagegen.UserID { return l.User })
+	r.usage = newWalk(s, inUsage, of+` order by usr, key, day, model`,
+		func(u *ledger.Usage) imagegen.UserID { return u.User })
+	r.totals = newWalk(s, inKeyTotals, of+` order by usr, key`,
+		func(t *ledger.KeyTotal) imagegen.UserID { return t.User })
+	r.entries.turned = r.turnTo
 }
 
 // Users implements ledger.Rows. The system's account has the empty name and comes first, if it has entries. The
 // accounts of a page of users are read together, and each is dropped when the next user's turn comes.
 func (r *allRows) Users() iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
-		if r.Account("").Seq > 0 && !yield("") {
-			return
+		if r.Account("").Seq > 0 {
+			if r.walkOver("", ""); !yield("") {
+				return
+			}
+			r.renew()
 		}
+		last := imagegen.UserID("")
 		for page := range r.pagesOfUsers() {
+			r.walkOver(last, page[len(page)-1])
+			last = page[len(page)-1]
 			clear(r.accounts)
 			r.query(r.scanAccounts, readAccounts, list(page...))
 			for _, u := range page {
@@ -86,6 +101,7 @@ func (r *allRows) pagesOfUsers() iter.Seq[[]imagegen.UserID] {
 				return
 			}
 			last = page[len(page)-1]
+			r.renew()
 		}
 	}
 }
@@ -95,6 +111,9 @@ func (r *allRows) Journal(u imagegen.UserID) iter.Seq2[ledger.Entry, error] {
 	return func(yield func(ledger.Entry, error) bool) {
 		for row := range r.entries.rowsOf(u) {
 			e := row.lift()
+			if e.Epoch == r.mark.Epoch {
+				r.mark = r.mark.Wrote(e.Time, e.Epoch)
+			}
 			r.latest[0][ledger.Place{User: u, Seq: e.Seq}] = e
 			if !yield(e, nil) {
 				return
@@ -180,8 +199,9 @@ func (r *allRows) Charges() iter.Seq[imagegen.ChargeID] {
 func (r *allRows) chargesOf(sql string) iter.Seq[imagegen.ChargeID] {
 	return func(yield func(imagegen.ChargeID) bool) {
 		for last := imagegen.ChargeID(""); ; {
-			page := identifiers[imagegen.ChargeID](r.session, sql, last, pageOf)
 			r.forget()
+			r.renew()
+			page := identifiers[imagegen.ChargeID](r.session, sql, last, pageOf)
 			r.readCharges(page)
 			for _, last = range page {
 				if !yield(last) {
@@ -201,6 +221,7 @@ func (r *allRows) Refs() iter.Seq[string] {
 		for last := ""; ; {
 			var page []string
 			r.forget()
+			r.renew()
 			r.refs = make(map[string]ledger.Place)
 			r.query(func(rows pgx.Rows) error {
 				return scanEntries(rows, func(e ledger.Entry) {
@@ -272,8 +293,8 @@ func (r *allRows) Charge(id imagegen.ChargeID) (ledger.Charge, bool) {
 	return c.Charge, c.known
 }
 
-// Clock implements ledger.Tx, with the time of the latest entry.
-func (r *allRows) Clock() clock.Mark { return r.latestMark() }
+// Clock implements ledger.Tx, with the time of the latest entry that was read: no row has it.
+func (r *allRows) Clock() clock.Mark { return r.mark }
 
 // latestMark returns what was written down of the clock, with the time of the latest entry of its epoch. No row has
 // that time (session.Clock), so it is read from the journal.

@@ -40,6 +40,18 @@ func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
+// renew goes on with the rows as they are by now, in a session that only reads: what was read before is forgotten. So
+// the database need not keep for hours what changes.
+func (s *session) renew() {
+	s.exec("commit")
+	s.exec("begin isolation level repeatable read read only")
+	s.exec(unhurried)
+	fresh := newSession(s.ctx, s.db, s.conn, false)
+	fresh.long, fresh.trips = true, s.trips
+	*s = *fresh
+	s.kept = kept{session: s}
+}
+
 // Close ends the transaction and gives the connection back. It must be called, also if ctx has ended.
 func (s *Snapshot) Close() {
 	s.rollback(s.tx)
