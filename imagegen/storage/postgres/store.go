@@ -243,8 +243,8 @@ const behindAll = "\U0010ffff"
 
 // pageQuery returns the SQL for what a query selects, and one record more, which tells whether others follow. Each page
 // is read from one end of an index: that of all visible records, of those of a status, or of the favourites among the
-// latter. The condition for all statuses is written as that of its index is (generations_newest), since the planner
-// takes the index only then.
+// latter. The condition for all statuses, and the order, are written as those of the indexes are, since the planner
+// takes them only then.
 func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	before := behindAll
 	if q.After != "" {
@@ -260,8 +260,8 @@ func pageQuery(u imagegen.UserID, q imagegen.Query) (sql string, args []any) {
 	if q.Favourites {
 		only += ` and favourite`
 	}
-	return fromGenerations + ` where usr = $1 and id < $2 and ` + only +
-		` order by id desc limit $3`, args
+	return fromGenerations + ` where usr = $1 and id collate "POSIX" < $2 and ` + only +
+		` order by id collate "POSIX" desc limit $3`, args
 }
 
 // Ended implements [imagegen.Store].

@@ -304,10 +304,12 @@ create table imagegend.generations (
 ) with (fillfactor = 70);
 -- The newest of a user's generations, by status and whatever it is. The index by status keeps, until the next vacuum, an
 -- entry for each that was ever queued or under way, so that it does not serve for both. The condition of the other is
--- one that no page of a single status has: such a page would search it for the few that fit.
-create index generations_listed on imagegend.generations (usr, status, id) where status is not null;
-create index generations_newest on imagegend.generations (usr, id) where coalesce(status, '') <> '';
-create index generations_favourites on imagegend.generations (usr, status, id) where favourite;
+-- one that no page of a single status has: such a page would search it for the few that fit. Pages are in the order of
+-- another collation, which is the same order: in that of the primary key, the planner would read all newer generations
+-- of others until it meets those of a user who had many, long ago.
+create index generations_listed on imagegend.generations (usr, status, id collate "POSIX") where status is not null;
+create index generations_newest on imagegend.generations (usr, id collate "POSIX") where coalesce(status, '') <> '';
+create index generations_favourites on imagegend.generations (usr, status, id collate "POSIX") where favourite;
 create index generations_unsettled on imagegend.generations (id)
   where state in ('charging', 'queued', 'processing', 'settling');
 create index generations_disputed on imagegend.generations (id) where dispute is not null;
