@@ -115,6 +115,9 @@ var (
 	// ErrNotApplied: nothing was written: a queue or the disk is full, or the context ended
 	// first. A [Violation] is an ErrNotApplied too.
 	ErrNotApplied = errors.New("imagegen: nothing was written")
+	// ErrAccountLocked: another program holds the row of an account, and enough calls wait for it, or this one has
+	// waited for long. It is an ErrNotApplied. A settlement is repeated until it goes through.
+	ErrAccountLocked = fmt.Errorf("%w: another program holds the account", ErrNotApplied)
 	// ErrExists: the identifier or the name is taken.
 	ErrExists = errors.New("imagegen: the identifier or the name is taken")
 	// ErrChargeConflict: the charge exists with another user or amount.

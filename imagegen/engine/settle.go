@@ -215,6 +215,9 @@ func repeat(ctx context.Context, write func(context.Context) (imagegen.Record, e
 // stored would be lost, since recovery knows only those that were shown. Once hard has ended, it
 // repeats nothing that was refused: the engine ends at once, maybe because the Store has failed for
 // good, and callers must learn that.
+//
+// What another program's lock is in the way of is repeated for as long as that takes: the lease is prolonged meanwhile,
+// and nobody is refunded, nor the provider called again, because somebody holds a lock.
 func insist[T any](ctx, hard context.Context, do func(context.Context) (T, error)) (v T, err error) {
 	var doubt error // of the first call whose outcome is unknown
 	for try := 0; ; try++ {
@@ -226,6 +229,9 @@ func insist[T any](ctx, hard context.Context, do func(context.Context) (T, error
 		}
 		if doubt == nil && !imagegen.Definite(err) {
 			doubt = err
+		}
+		if errors.Is(err, imagegen.ErrAccountLocked) {
+			try = min(try, len(repeatPauses)-1)
 		}
 		if try == len(repeatPauses) || !mayRepeat(hard, err, repeatPauses[try]) {
 			break

@@ -71,11 +71,23 @@ func TestKeysAreTouchedBesideActs(t *testing.T) {
 	began := time.Now()
 	is.NoErr(db.TouchKeys(t.Context(), used))
 	t.Logf("%d keys in %v", keys, time.Since(began))
+	busy := holding(t, s, url, `select from imagegend.api_keys where id = 'key_7' for update`)
+	former := at
+	at = at.Add(time.Minute)
+	for id := range used {
+		used[id] = at
+	}
+	is.NoErr(db.TouchKeys(t.Context(), used)) // but for one
+	busy.commit()
 	acts.commit()
 	all, err := db.Keys(t.Context(), "alice")
 	is.NoErr(err)
 	is.Equal(len(all), keys)
 	for _, k := range all {
-		is.Equal(k.LastUsedAt, at)
+		want := at
+		if k.ID == "key_7" {
+			want = former
+		}
+		is.Equal(k.LastUsedAt, want)
 	}
 }

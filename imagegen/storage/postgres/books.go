@@ -27,12 +27,15 @@ func (r rowsDB) Update(ctx context.Context, f func(ledger.Tx) error) error {
 }
 
 // UpdateAccount implements ledger.Foreseeing. The transaction is a kv.Tx too, since a grant looks at the user.
-func (r rowsDB) UpdateAccount(ctx context.Context, u imagegen.UserID, f func(ledger.Tx) error) error {
+func (r rowsDB) UpdateAccount(ctx context.Context, u imagegen.UserID, ref string, f func(ledger.Tx) error) error {
 	var n need
 	if u.Valid() { // else the rules refuse the act
-		n.users = append(n.users, u)
+		n.users, n.kept = append(n.users, u), append(n.kept, u)
 	}
-	return r.db.act(ctx, n, func(s *session) error { return f(&s.kept) })
+	if ref != "" && storable(ref) {
+		n.refs = append(n.refs, ref)
+	}
+	return r.db.act(ctx, books, n, func(s *session) error { return f(&s.kept) })
 }
 
 // Charge implements [imagegen.Ledger]. For a user whose name is not valid no account is locked, since locking would

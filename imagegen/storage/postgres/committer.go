@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,6 +18,9 @@ const (
 	// lanes is how many transactions for calls this process runs at the same time: while one waits for its commit,
 	// the other decides.
 	lanes = 2
+	// books is the lane of grants and revocations, which ask the database besides, and acts that of all other acts.
+	books = lanes
+	acts  = lanes + 1
 	// mostCalls is the most calls that one transaction serves.
 	mostCalls = 256
 )
@@ -27,10 +31,12 @@ const (
 // disturbs no other call of its batch. It may run several times, in different transactions, and must set what it
 // captures anew each time. err is set before done is closed, and read after.
 type call struct {
-	acts bool // it is an act: its batch, of acts alone, holds the lock of all acts
+	ctx  context.Context // counts until it is taken up, and while it waits alone
+	acts bool            // it is an act: its batch, of acts alone, holds the lock of all acts
 	need need
 	run  func(*session) error
 	err  error
+	lane chan<- *call // that takes it up
 	done chan struct{}
 }
 
@@ -38,8 +44,8 @@ type call struct {
 // when quit is closed.
 type committer struct {
 	db    *DB
-	seed  maphash.Seed          // decides which lane a name belongs to
-	lanes [lanes + 1]chan *call // the last is that of acts
+	seed  maphash.Seed // decides which lane a name belongs to
+	lanes [acts + 1]chan *call
 	quit  chan struct{}
 	ends  sync.WaitGroup // of the goroutines
 }
@@ -61,14 +67,14 @@ func (c *committer) stop() {
 	c.ends.Wait()
 }
 
-// act runs f, which adds to the trail, in the transaction of a batch of acts, see batched. So those of a process wait
-// for each other's commits no more often than other writes do. n names the accounts that it changes: locked one by
-// one, in whatever order acts come, they would be a deadlock with those of other batches.
-func (db *DB) act(ctx context.Context, n need, f func(*session) error) error {
+// act runs f, an act of an operator or a sign-in, in the transaction of a batch of its lane, see batched. So those of a
+// process wait for each other's commits no more often than other writes do. n names the accounts that it changes:
+// locked one by one, in the order in which acts come, they would be a deadlock with those of other batches.
+func (db *DB) act(ctx context.Context, lane int, n need, f func(*session) error) error {
 	if db.committer == nil { // an end of a move
 		return db.update(ctx, f)
 	}
-	return db.await(ctx, db.committer.lanes[lanes], &call{acts: true, need: n, run: f})
+	return db.await(ctx, db.committer.lanes[lane], &call{acts: lane == acts, need: n, run: f})
 }
 
 // batched runs f in the transaction of a batch and returns its refusal, or the error of the batch. ctx counts until the
@@ -90,16 +96,29 @@ func (db *DB) await(ctx context.Context, lane chan<- *call, c *call) error {
 		return err
 	}
 	defer db.calls.Done()
-	c.done = make(chan struct{})
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	select {
-	case lane <- c:
-	case <-within.Done():
-		return unread(ctx, errQueue)
+	c.ctx, c.lane, c.done = ctx, lane, make(chan struct{})
+	for _, u := range c.need.users {
+		if a := db.taken.join(u, false); a != nil {
+			db.committer.waitAlone(c, a)
+			<-c.done
+			return c.err
+		}
 	}
+	db.committer.hand(c)
 	<-c.done
 	return c.err
+}
+
+// hand hands a call to its lane, which answers it; if nobody takes it up there, it is answered here.
+func (c *committer) hand(to *call) {
+	within, cancel := c.db.patiently(to.ctx)
+	defer cancel()
+	select {
+	case to.lane <- to:
+	case <-within.Done():
+		to.err = unread(to.ctx, errQueue)
+		close(to.done)
+	}
 }
 
 // runLane is the goroutine of a lane. It takes up one call and whatever else waits by then, up to mostCalls, and serves
@@ -141,11 +160,32 @@ func (c *committer) runLane(lane chan *call) {
 // What waits for the commit (OnCommit) runs before any call is answered, so that nobody who was answered finds an
 // older row in a cache.
 func (c *committer) runBatch(batch []*call) {
-	var s *session
-	err := retried(func() (err error) {
-		s, err = c.db.transact(batch)
+	s, err := c.run(batch, shortWait, c.db.taken.all())
+	if e, is := errors.AsType[takenError](err); is {
+		if rest := c.without(batch, e); len(rest) > 0 {
+			c.runBatch(rest)
+		}
+		return
+	}
+	c.answer(batch, s, err)
+}
+
+// run runs a batch, which waits for a lock for as long as wait at first, and passes some accounts over.
+func (c *committer) run(batch []*call, wait time.Duration, past []string) (s *session, err error) {
+	err = retried(func() (err error) {
+		s, err = c.db.transact(batch, wait, past)
+		if codeOf(err) == codeLockNotAvailable {
+			if wait *= 2; wait > longestWait {
+				return contended(err)
+			}
+		}
 		return err
 	})
+	return s, err
+}
+
+// answer answers the calls of a batch, or runs some of them again, as runBatch says.
+func (c *committer) answer(batch []*call, s *session, err error) {
 	if _, damaged := errors.AsType[kv.Damage](err); len(batch) > 1 && (damaged || errors.Is(err, errContended)) {
 		c.runBatch(batch[:len(batch)/2])
 		c.runBatch(batch[len(batch)/2:])
@@ -193,9 +233,9 @@ func spoiltAt(batch []*call, err error) int {
 var errUnlocked = errors.New("postgres: an account was not locked")
 
 // transact runs calls in one transaction, once it can lock all of their accounts.
-func (db *DB) transact(batch []*call) (s *session, err error) {
+func (db *DB) transact(batch []*call, wait time.Duration, past []string) (s *session, err error) {
 	for range mostTries {
-		if s, err = db.try(batch); !errors.Is(err, errUnlocked) {
+		if s, err = db.try(batch, wait, past); !errors.Is(err, errUnlocked) {
 			return s, err
 		}
 	}
@@ -205,7 +245,10 @@ func (db *DB) transact(batch []*call) (s *session, err error) {
 // try runs calls in one transaction of two round trips, if the calls have named all that they need: settings, locks and
 // reads are one, writes and commit the other. Its context is not that of any call: a caller that gives up waiting
 // must not break off the writes of others.
-func (db *DB) try(batch []*call) (*session, error) {
+//
+// It waits for locks as long as wait, and does not try to lock the accounts in past. A takenError names the calls that
+// need an account which was not to be had.
+func (db *DB) try(batch []*call, wait time.Duration, past []string) (*session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
 	defer cancel()
 	c, err := db.acquire(ctx)
@@ -214,6 +257,7 @@ func (db *DB) try(batch []*call) (*session, error) {
 	}
 	defer c.release()
 	s := newSession(ctx, db, c, true)
+	s.wait, s.past, s.acts = wait, past, batch[0].acts
 	var all need
 	for _, call := range batch {
 		call.err = nil
@@ -221,18 +265,18 @@ func (db *DB) try(batch []*call) (*session, error) {
 	}
 	var b pgx.Batch
 	b.Queue(begin)
-	b.Queue(settings)
-	if batch[0].acts {
-		lockActs(s, &b)
-	}
+	b.Queue(settings(wait))
 	s.prefetch(&b, all)
 	if err := s.send(&b); err != nil {
-		return nil, s.abandon(err)
+		if err = s.abandon(err); codeOf(err) == codeLockNotAvailable {
+			err = s.whoIsTaken(batch, all, err)
+		}
+		return nil, err
 	}
 	if unlocked := s.unlocked(all.users); len(unlocked) > 0 {
 		err := s.abandon(errUnlocked)
 		if errors.Is(err, errUnlocked) {
-			err = s.openAccounts(unlocked)
+			err = s.openAccounts(batch, unlocked)
 		}
 		return nil, err
 	}
@@ -263,26 +307,37 @@ const makeAccounts = `insert into imagegend.accounts (usr) select u from unnest(
 
 // openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction
 // of its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns
-// errUnlocked once that is done.
-func (s *session) openAccounts(users []string) error {
-	ctx, cancel := s.trip()
-	defer cancel()
-	_, err := s.conn.Exec(ctx, makeAccounts, users)
-	switch {
-	case err == nil:
-		return errUnlocked
-	case again(err):
-		return err
+// errUnlocked once that is done, and a takenError if accounts were passed over, or somebody has made one and not
+// committed.
+func (s *session) openAccounts(batch []*call, users []string) error {
+	if e := s.needing(batch, users, s.past); len(e.by) > 0 {
+		return e
 	}
-	return notBegun(err)
+	var b pgx.Batch
+	b.Queue(begin)
+	b.Queue(waitFor(s.wait))
+	b.Queue(makeAccounts, users)
+	b.Queue("commit")
+	err := s.send(&b)
+	if err == nil {
+		return errUnlocked
+	}
+	if err = s.abandon(err); codeOf(err) == codeLockNotAvailable {
+		return s.needing(batch, users, users)
+	}
+	return err
 }
 
 // decide runs the calls one after the other and notes the refusal of each with it. It returns an error if the
 // transaction cannot go on: the database has failed a statement, the connection is lost, or a call has spoilt it.
 func (s *session) decide(batch []*call) error {
-	for _, call := range batch {
+	for n, call := range batch {
 		before, waits := s.changes, len(s.onCommit)
 		err := spared(func() error { return call.run(s) })
+		if codeOf(err) == codeLockNotAvailable && len(s.awaited) > 0 {
+			call.need.users = append(call.need.users, s.awaited...)
+			return s.needing(batch[n:n+1], unique(s.awaited), unique(s.awaited))
+		}
 		if again(err) || codeOf(err) != "" || s.conn.Conn.Conn().IsClosed() {
 			return err
 		}

@@ -54,15 +54,22 @@ const (
 // tables that are small and wrong as soon as they are not: its statistics may be old, or none. A plan that has to do
 // the forbidden all the same counts as so expensive that PostgreSQL would compile it first, which takes 8 ms and more
 // for each statement where it was built with LLVM, as Debian's is.
-var settings = limits(longestIdle, longestStatement)
+//
+// A lock is waited for as long as lock; 0: as long as the statement may take.
+func settings(lock time.Duration) string { return limits(longestIdle, longestStatement, lock) }
+
+// waitFor changes that in the middle of a transaction.
+func waitFor(lock time.Duration) string {
+	return fmt.Sprintf(`select set_config('lock_timeout','%d',true)`, lock.Milliseconds())
+}
 
 // unhurried is settings for a transaction that reads for long: it outlasts limits that an operator has set for others.
-var unhurried = limits(0, 0)
+var unhurried = limits(0, 0, 0)
 
-func limits(idle, statement time.Duration) string {
-	return fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true),
+func limits(idle, statement, lock time.Duration) string {
+	return fmt.Sprintf(`select set_config('idle_in_transaction_session_timeout','%d',true), set_config('statement_timeout','%d',true), set_config('lock_timeout','%d',true),
  set_config('enable_seqscan','off',true), set_config('enable_hashjoin','off',true), set_config('enable_mergejoin','off',true), set_config('jit','off',true)`,
-		idle.Milliseconds(), statement.Milliseconds())
+		idle.Milliseconds(), statement.Milliseconds(), lock.Milliseconds())
 }
 
 const begin = "begin isolation level read committed"

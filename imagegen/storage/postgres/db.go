@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,6 +87,7 @@ type DB struct {
 	failures  *trail.Failures
 	clock     databaseClock
 	committer *committer
+	taken     *taken
 	images    imagegen.ImageStore
 	observer  imagegen.Observer // nil: there is none
 	log       *slog.Logger
@@ -94,6 +97,8 @@ type DB struct {
 	// acting is held by the one transaction of this process that acts, see update; it has room for one. The lock
 	// in the database would do for correctness, but a transaction that waits for that one holds a connection.
 	acting chan struct{}
+
+	unchained atomic.Bool // this process has added rows to the trail
 
 	trips, commits atomic.Int64 // round trips and commits of transactions that write, so far
 
@@ -187,7 +192,7 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	db := &DB{pool: pool, sql: inSchema{pool, schema}, hosted: c.Pool != nil, patience: longestAnswer, images: c.Images,
 		observer: c.Observer, log: log, clock: databaseClock{given: c.Now},
 		wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {}, acting: make(chan struct{}, 1),
-		marking: make(chan struct{}, marksAtOnce)}
+		marking: make(chan struct{}, marksAtOnce), taken: newTaken(pool.Config().MaxConns)}
 	if err := db.prepare(ctx, c.Migrate); err != nil {
 		db.hangUp()
 		return nil, err
@@ -270,19 +275,27 @@ func (db *DB) prepare(ctx context.Context, change bool) error {
 // upkeepEvery is how often expired credits are written off. Nobody waits for it: they no longer count in any case.
 const upkeepEvery = time.Minute
 
-// upkeep writes off expired credits until ctx ends. One of all processes does so at a time.
+// upkeep chains the trail and writes off expired credits until ctx ends. The latter, and to chain what other processes
+// have added, is for one of all processes at a time.
 func (db *DB) upkeep(ctx context.Context) {
-	tick := time.NewTicker(upkeepEvery)
+	tick, chain := time.NewTicker(upkeepEvery), time.NewTicker(chainEvery)
 	defer tick.Stop()
+	defer chain.Stop()
 	for {
 		select {
 		case <-tick.C:
+		case <-chain.C:
+			if db.unchained.Swap(false) && db.chain(ctx) != nil {
+				db.unchained.Store(true)
+			}
+			continue
 		case <-ctx.Done():
 			return
 		}
 		if mine, err := db.Turn(ctx, "expiry", upkeepEvery/2); err != nil || !mine {
 			continue // an error means that the database is away, which readiness reports
 		}
+		_ = db.chain(ctx)
 		if err := db.books.ExpireAll(ctx); err != nil && ctx.Err() == nil {
 			db.log.Warn("expired credits were not written off", "error", err)
 		}
@@ -348,21 +361,41 @@ func (db *DB) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.User
 	return db.tables.UserPage(ctx, q)
 }
 
-// TouchKeys implements [imagegen.AccountStore]. It is one statement, which waits for nobody: a key that is being
-// changed is passed over.
+// mostTouched is how many keys one transaction touches: an act that changes one of them waits no longer than for that.
+const mostTouched = 2000
+
+// TouchKeys implements [imagegen.AccountStore]. It takes a transaction for each mostTouched keys, and does not wait for
+// the disk. A key that is being changed is waited for as any lock is, and then passed over: to lock the rows first
+// would take half as long again.
 func (db *DB) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) error {
-	var ids []string
-	var times []time.Time
-	for id, at := range used {
-		ids, times = append(ids, string(id)), append(times, at)
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(used)), mostTouched) {
+		var ids []string
+		var times []time.Time
+		for _, id := range some {
+			ids, times = append(ids, string(id)), append(times, used[id])
+		}
+		touch := touchKeys
+		if err := db.work(ctx, func(s *session) error {
+			sql := touch
+			touch = touchFreeKeys
+			s.exec(`select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $1, true)`,
+				decimal(uint64(shortWait.Milliseconds())))
+			s.exec(sql, ids, times)
+			return nil
+		}); err != nil {
+			return err
+		}
 	}
-	return db.work(ctx, func(s *session) error {
-		s.exec(`with used as (select hash, x.at from unnest($1::text[], $2::timestamptz[]) x(id, at)
- join imagegend.api_keys k on k.id = x.id order by hash for update of k skip locked)
- update imagegend.api_keys k set last_used_at = used.at from used where k.hash = used.hash`, ids, times)
-		return nil
-	})
+	return nil
 }
+
+const (
+	touchKeys = `update imagegend.api_keys k set last_used_at = x.at from unnest($1::text[], $2::timestamptz[]) x(id, at)
+ where k.id = x.id`
+	touchFreeKeys = `with used as (select hash, x.at from unnest($1::text[], $2::timestamptz[]) x(id, at)
+ join imagegend.api_keys k on k.id = x.id order by hash for update of k skip locked)
+ update imagegend.api_keys k set last_used_at = used.at from used where k.hash = used.hash`
+)
 
 // TouchSignIn implements [account.LoginStore]. The time only rises, whatever the order of concurrent calls.
 func (db *DB) TouchSignIn(ctx context.Context, hash [32]byte, at time.Time) error {

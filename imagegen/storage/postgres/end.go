@@ -90,7 +90,7 @@ func stands(ctx context.Context, in querier, m transfer.Mark) error {
 
 // fenced are tables such that every write that matters adds, changes or removes a row of one of them.
 var fenced = []string{"accounts", "entries", "generations", "users", "api_keys", "passwords", "sign_ins", "invitations",
-	"passkeys", "identities", "operator_keys", "settings", "trail", "clock"}
+	"passkeys", "identities", "operator_keys", "settings", "trail", "trail_new", "clock"}
 
 // SetMark implements [transfer.Database]. As long as everything is being moved elsewhere, and afterwards, nobody can
 // change it, not even a node that has had the database open since before: a node looks at the mark only when it opens,

@@ -19,26 +19,34 @@ import (
 // Trips tells how many round trips the transactions that have ended took, and how many there were.
 func (db *DB) Trips() (trips, transactions int64) { return db.trips.Load(), db.commits.Load() }
 
-// SettleAtOnce settles a charge to one amount after the other in one batch.
-func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (errs []error) {
-	var batch []*call
-	for _, used := range amounts {
-		batch = append(batch, &call{need: need{charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
-			run: func(s *session) error { return db.books.At(s, s.at).Settle(id, used) }})
+// runAll runs calls as one batch, and returns what each was answered.
+func (db *DB) runAll(batch ...*call) (errs []error) {
+	for _, c := range batch {
+		c.ctx, c.lane, c.done = context.Background(), db.committer.lanes[0], make(chan struct{})
 	}
 	db.committer.runBatch(batch)
 	for _, c := range batch {
+		<-c.done
 		errs = append(errs, c.err)
 	}
 	return errs
 }
 
+// SettleAtOnce settles a charge to one amount after the other in one batch.
+func (db *DB) SettleAtOnce(id imagegen.ChargeID, amounts ...imagegen.Credits) (errs []error) {
+	var batch []*call
+	for _, used := range amounts {
+		batch = append(batch, &call{need: need{charges: []imagegen.ChargeID{id}},
+			run: func(s *session) error { return db.books.At(s, s.at).Settle(id, used) }})
+	}
+	return db.runAll(batch...)
+}
+
 // RefundBeside settles a charge to nothing in a transaction that has to lock another user's account, too.
 func (db *DB) RefundBeside(id imagegen.ChargeID, u imagegen.UserID) error {
-	c := &call{need: need{users: []imagegen.UserID{u}, charges: []imagegen.ChargeID{id}}, done: make(chan struct{}),
+	c := &call{need: need{users: []imagegen.UserID{u}, charges: []imagegen.ChargeID{id}},
 		run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
-	db.committer.runBatch([]*call{c})
-	return c.err
+	return db.runAll(c)[0]
 }
 
 // SpoilAtOnce charges one after the other in one batch, in which the last one fails after it has written.
@@ -46,7 +54,7 @@ func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 	var batch []*call
 	for n, c := range charges {
 		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID}},
-			done: make(chan struct{}), run: func(s *session) error {
+			run: func(s *session) error {
 				err := db.books.At(s, s.at).Charge(c, ledger.Asker{})
 				if err == nil && n == len(charges)-1 {
 					err = imagegen.ErrNotFound
@@ -54,18 +62,17 @@ func (db *DB) SpoilAtOnce(charges ...imagegen.Charge) (errs []error) {
 				return err
 			}})
 	}
-	db.committer.runBatch(batch)
-	for _, c := range batch {
-		errs = append(errs, c.err)
-	}
-	return errs
+	return db.runAll(batch...)
 }
+
+// Alone is how many calls wait alone.
+func (db *DB) Alone() int { return len(db.taken.connections) }
 
 // Retried is retried.
 var Retried = retried
 
 // Settings are what holds in each transaction that writes.
-var Settings = begin + "; " + settings
+var Settings = begin + "; " + settings(0)
 
 // MigrateWith is what Migrate is in a program with one more migration, which asks for a program that knows so many.
 // Without change it is what Open is there without Config.Migrate.
@@ -95,7 +102,7 @@ func (db *DB) CountAudit(ctx context.Context) (imagegen.AuditReport, int, error)
 func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fence,
 	second imagegen.Record) (errs []error) {
 	create := func(r imagegen.Record) *call {
-		return &call{need: createNeeds(r), done: make(chan struct{}), run: func(s *session) error {
+		return &call{need: createNeeds(r), run: func(s *session) error {
 			if err := rules.Asked(asked{s}, r, s.at); err != nil {
 				return err
 			}
@@ -103,7 +110,7 @@ func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fenc
 			return err
 		}}
 	}
-	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}}, done: make(chan struct{}),
+	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}},
 		run: func(s *session) error {
 			from, to, _, err := s.applyChange(abandoned, imagegen.AbandonChange{})
 			if err == nil {
@@ -112,11 +119,7 @@ func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fenc
 			return err
 		}}
 	batch := []*call{create(first), abandon, create(second)}
-	db.committer.runBatch(batch)
-	for _, c := range batch {
-		errs = append(errs, c.err)
-	}
-	return errs
+	return db.runAll(batch...)
 }
 
 // ChargeAtOnce charges one after the other in one batch.
@@ -125,15 +128,11 @@ func (db *DB) ChargeAtOnce(charges ...imagegen.Charge) (errs []error) {
 	for _, c := range charges {
 		batch = append(batch, &call{need: need{users: []imagegen.UserID{c.User}, charges: []imagegen.ChargeID{c.ID},
 			billed: map[keyOf]bool{{c.User, c.Key}: true}},
-			done: make(chan struct{}), run: func(s *session) error {
+			run: func(s *session) error {
 				return db.books.At(s, s.at).Charge(c, ledger.Asker{})
 			}})
 	}
-	db.committer.runBatch(batch)
-	for _, c := range batch {
-		errs = append(errs, c.err)
-	}
-	return errs
+	return db.runAll(batch...)
 }
 
 // ExpireAll writes off what has expired, as upkeep does.
@@ -153,9 +152,8 @@ func (db *DB) MostConnections() int32 { return db.pool.Stat().MaxConns() }
 
 // RefundUnforeseen settles a charge to nothing in a transaction that reads the charge before it locks the account.
 func (db *DB) RefundUnforeseen(id imagegen.ChargeID) error {
-	c := &call{done: make(chan struct{}), run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
-	db.committer.runBatch([]*call{c})
-	return c.err
+	c := &call{run: func(s *session) error { return db.books.At(s, s.at).Settle(id, 0) }}
+	return db.runAll(c)[0]
 }
 
 // Left lists what transactions have left behind in the idle sessions of the pool: settings (but the one that PgBouncer

@@ -25,6 +25,7 @@ func (s *session) flush(b *pgx.Batch) {
 	s.flushTotals(b)
 	s.flushFeed(b)
 	s.kept.flush(b)
+	trailNew.insert(b, s.noted)
 	if s.mark.changed {
 		m := &s.mark
 		b.Queue(`with met as (update imagegend.clock set version = version + 1, at = $2, doubt = $3, skew = $4::text::interval, epoch = $5,

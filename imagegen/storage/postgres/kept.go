@@ -30,7 +30,7 @@ func (k keptDB) View(ctx context.Context, f func(kv.Tx) error) error {
 
 // Update implements kv.DB. Rows are read without locks, since the lock of all acts takes their place.
 func (k keptDB) Update(ctx context.Context, f func(kv.Tx) error) error {
-	return k.db.act(ctx, need{}, func(s *session) error { return f(&s.kept) })
+	return k.db.act(ctx, acts, need{}, func(s *session) error { return f(&s.kept) })
 }
 
 // kept is a kv.Tx whose buckets are the shelves. What it writes is sent with the other writes of the session, or before
@@ -40,12 +40,14 @@ type kept struct {
 	*session
 	written map[place][]byte // and not yet sent; nil: it was removed
 	values  map[place][]byte // what was read; nil: there is no such value. A write takes its place out
+	ahead   bool             // written has what is not chained yet, see readAhead
 }
 
 // AwaitCharges implements kv.ChargeAwaiter. A charge takes the lock of the account before it looks at users and keys,
 // and keeps it until it has committed. No act can be in the way of another here, since it has the lock of all acts.
 func (k *kept) AwaitCharges(accounts ...imagegen.UserID) {
-	k.exec(`select from imagegend.accounts where usr = any($1) order by usr for update`, unique(accounts))
+	named := slices.DeleteFunc(accounts, func(u imagegen.UserID) bool { return u == "" })
+	k.lock(func(pgx.Rows) error { return nil }, `select from imagegend.accounts where usr = any($1) order by usr for update`, named...)
 }
 
 // place is where a value lies, as a map can have it as its key.
@@ -65,6 +67,9 @@ func (k *kept) Derives() {}
 // Get implements kv.Tx.
 func (k *kept) Get(b kv.Bucket, key []byte) []byte {
 	at := place{b, string(key)}
+	if !k.writes && b == trail.Ends {
+		k.readAhead()
+	}
 	if v, known := k.written[at]; known {
 		return v
 	}
@@ -127,6 +132,11 @@ func (k *kept) Descend(b kv.Bucket, before []byte, f func(key, value []byte) boo
 
 // walk goes over a bucket, or an index. It sends what was written first.
 func (k *kept) walk(b kv.Bucket, from []byte, down bool, f func(key, value []byte) bool) {
+	if !k.writes && (b == trail.Rows || b == trail.Ends) {
+		k.readAhead()
+		k.walkAhead(b, from, down, f)
+		return
+	}
 	if len(k.written) > 0 {
 		var writes pgx.Batch
 		k.flush(&writes)
@@ -139,19 +149,10 @@ func (k *kept) walk(b kv.Bucket, from []byte, down bool, f func(key, value []byt
 	of.walk(k, b, from, down, f)
 }
 
-// askHead queues the read of the trail's end, which most acts go on from, in the statement behind the one that locks
-// all acts: read earlier, it could be somebody else's former end.
-func (k *kept) askHead(b *pgx.Batch) {
-	bucket, key := trail.Head()
-	k.note(place{bucket, string(key)}, nil)
-	shelves[bucket].ask(k, b, key)
-}
-
 // shelf is where the values of a bucket lie.
 type shelf interface {
-	ask(k *kept, b *pgx.Batch, keys ...[]byte) // queues the read of values, which are noted
-	read(k *kept, key []byte)                  // notes a value
-	write(k *kept, b *pgx.Batch, all []place)  // queues writes and deletions
+	read(k *kept, key []byte)                 // notes a value
+	write(k *kept, b *pgx.Batch, all []place) // queues writes and deletions
 	walk(k *kept, b kv.Bucket, from []byte, down bool, f func(key, value []byte) bool)
 	round(key, stored []byte) ([]byte, error) // returns a value as it is once it was written
 }
@@ -176,7 +177,8 @@ type order[V any] struct {
 
 // keep returns the shelf of a table, whose keys consist of texts or, with hashed, are one array of bytes. The columns
 // of an index are those that its places consist of.
-func keep[V any](t *table.Table[V], k kind[V], parts func([]byte) []any, indexes map[*table.Index[V]]string) shelf {
+func keep[V any](t *table.Table[V], k kind[V], parts func([]byte) []any,
+	indexes map[*table.Index[V]]string) *shelfOf[V] {
 	s := &shelfOf[V]{kind: k, bucket: t.Name(), key: t.Key, parts: parts, encode: t.Encode,
 		decode: func(_, stored []byte) (V, error) { return t.Decode(stored) }}
 	s.orders = map[kv.Bucket]order[V]{t.Name(): {k.columns[:k.keys], t.Key}}
@@ -220,12 +222,6 @@ func (s *shelfOf[V]) round(key, stored []byte) ([]byte, error) {
 	v, err := s.decode(key, stored)
 	inMicroseconds(reflect.ValueOf(&v))
 	return s.encode(&v), err
-}
-
-func (s *shelfOf[V]) ask(k *kept, b *pgx.Batch, keys ...[]byte) {
-	for _, key := range keys {
-		b.Queue(s.from()+s.keyed(), s.parts(key)...).Query(s.take(k, func(*V, []byte) {}))
-	}
 }
 
 func (s *shelfOf[V]) read(k *kept, key []byte) {

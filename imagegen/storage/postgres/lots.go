@@ -154,16 +154,19 @@ const mostDue = 500
 
 // Due implements ledger.Tx: up to mostDue users, those first whose credits expired first. In a session that writes it
 // locks them all before it yields any, by one statement in the order in which everybody locks: one by one, they would
-// be locked in the order of their expiry. By then somebody else may have written off what has expired; the caller looks
-// at the account again.
+// be locked in the order of their expiry. It passes over those that others have locked. By then somebody else may have
+// written off what has expired; the caller looks at the account again.
 func (s *session) Due(at time.Time) iter.Seq[imagegen.UserID] {
 	return func(yield func(imagegen.UserID) bool) {
 		due := identifiers[imagegen.UserID](s,
 			`select usr from imagegend.accounts where expires_at <= $1 order by expires_at, usr limit $2`, at, mostDue)
 		if s.writes && len(due) > 0 {
-			s.query(s.scanAccounts, readAccounts+s.locked(), list(due...))
+			s.query(s.scanAccounts, readAccounts+s.locked()+" skip locked", list(due...))
 		}
 		for _, u := range due {
+			if s.writes && s.accounts[u] == nil {
+				continue // somebody holds it
+			}
 			if !yield(u) {
 				return
 			}

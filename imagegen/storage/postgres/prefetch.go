@@ -7,7 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
 // need is what a call will ask for, so that it can be read in the first round trip. It matters for speed, and for the
@@ -21,6 +23,8 @@ type need struct {
 	askers  []imagegen.UserID       // users who ask, to be read
 	keys    []imagegen.KeyID        // API keys that ask, to be read
 	billed  map[keyOf]bool          // users and their keys that are to be charged
+	kept    []imagegen.UserID       // users whom an act looks at
+	refs    []string                // references that may be taken
 }
 
 // merge adds what another call of the batch needs.
@@ -33,6 +37,7 @@ func (n *need) merge(o need) {
 		}
 		n.billed[k] = true
 	}
+	n.kept, n.refs = append(n.kept, o.kept...), append(n.refs, o.refs...)
 	n.holders, n.askers, n.keys = append(n.holders, o.holders...), append(n.askers, o.askers...),
 		append(n.keys, o.keys...)
 }
@@ -56,7 +61,7 @@ func unique[S ~string](all []S) []string {
 // round: its statistics may be old, and a plan that reads a whole table would be right by those.
 var (
 	lockAccounts = inAccounts.from() +
-		` where usr = any($1::text[] || array(select usr from imagegend.charges where id = any($2::text[]))) order by usr for update`
+		` where usr = any($1::text[] || array(select usr from imagegend.charges where id = any($2::text[]))) and usr <> all($3::text[]) order by usr for update`
 	firstOfLots = `select ` + inLots.of("l") + ` from unnest($1::text[]) u(usr) cross join lateral
  (select * from imagegend.lots l where l.usr = u.usr and ` + inTurn.where + ` limit $2) l`
 	heldLots = `select ` + inLots.of("l") + ` from imagegend.charges c cross join lateral unnest(c.lots) x(lot) cross join lateral
@@ -76,7 +81,10 @@ var lastHolders = `select ` + wholeRows + ` from unnest($1::text[], $2::bytea[])
 func (s *session) prefetch(b *pgx.Batch, n need) {
 	users := unique(n.users)
 	if len(users) > 0 || len(n.charges) > 0 {
-		b.Queue(lockAccounts, users, unique(n.charges)).Query(s.scanAccounts)
+		b.Queue(lockAccounts, users, unique(n.charges), list(s.past...)).Query(s.scanAccounts)
+	}
+	if s.acts { // behind the accounts, so that nobody has this lock who waits long for one of them
+		lockActs(s, b)
 	}
 	if ids := unique(slices.Concat(n.rows, n.fresh)); len(ids) > 0 {
 		for _, id := range slices.Concat(n.rows, n.fresh) {
@@ -97,8 +105,36 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 	s.askUsage(b, n)
 	s.askHolders(b, n.holders)
 	s.queueAskers(b, n)
+	s.queueKept(b, n)
 	b.Queue(inClock.from()).Query(s.scanMark)
+	if s.wait > 0 {
+		b.Queue(waitFor(0))
+	}
 	b.Queue(now).Query(s.scanNow)
+}
+
+// queueKept queues the reads of what acts look at.
+func (s *session) queueKept(b *pgx.Batch, n need) {
+	if len(n.kept) > 0 {
+		for _, u := range n.kept {
+			s.kept.note(place{tables.Users.Name(), string(kv.Key(string(u)))}, nil)
+		}
+		b.Queue(usersByID, unique(n.kept)).Query(keptUsers.take(&s.kept, func(*imagegen.User, []byte) {}))
+	}
+	if len(n.refs) > 0 {
+		for _, ref := range n.refs {
+			s.refs[ref] = ledger.Place{}
+		}
+		var user, ref string
+		var p ledger.Place
+		b.Queue(`select ref, usr, seq from imagegend.entries where ref = any($1)`, unique(n.refs)).
+			Query(func(rows pgx.Rows) error {
+				return each(rows, func() error {
+					s.refs[ref] = ledger.Place{User: imagegen.UserID(user), Seq: p.Seq}
+					return nil
+				}, &ref, &user, &p.Seq)
+			})
+	}
 }
 
 // scanFirst takes the first spendable lots of some users, and notes how far the lines of all of them were read; a user

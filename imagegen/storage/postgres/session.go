@@ -33,6 +33,11 @@ type session struct {
 	long   bool // a statement may take as long as it takes
 	hosted bool // the transaction is the host's
 	trips  int  // round trips so far
+	acts   bool // it holds the lock of all acts
+
+	wait    time.Duration     // how long a lock on an account is waited for; 0: as long as a statement may take
+	past    []string          // accounts that are not locked beforehand, since they are taken
+	awaited []imagegen.UserID // accounts whose lock was not to be had in time
 
 	at   clock.Reading // the time of all that it does, as the database had it once the rows were locked
 	mark marked
@@ -41,6 +46,7 @@ type session struct {
 	charges  map[imagegen.ChargeID]*charge
 	entries  []ledger.Entry                // to be written, in order
 	journal  map[ledger.Place]ledger.Entry // that were read
+	refs     map[string]ledger.Place       // of references that were read; the zero Place: it is free
 	usage    map[ledger.UsageKey]*usage
 	totals   map[keyOf]*total
 	whole    map[keyOf]map[time.Time]bool // the days of which all usage was read
@@ -52,6 +58,7 @@ type session struct {
 	kept     kept
 	events   []*imagegen.FeedEvent // to be written, in order
 	fell     []feed.Fell           // balances that were lowered, likewise
+	noted    []*account.TrailRow   // to be written, in order
 
 	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that
 	// failed has written anything (decide).
@@ -88,7 +95,8 @@ var _ ledger.Tx = (*session)(nil)
 func newSession(ctx context.Context, db *DB, c conn, writes bool) *session {
 	s := &session{ctx: ctx, db: db, conn: c, writes: writes,
 		accounts: make(map[imagegen.UserID]*accountRows), charges: make(map[imagegen.ChargeID]*charge),
-		journal: make(map[ledger.Place]ledger.Entry), usage: make(map[ledger.UsageKey]*usage),
+		journal: make(map[ledger.Place]ledger.Entry), refs: make(map[string]ledger.Place),
+		usage:  make(map[ledger.UsageKey]*usage),
 		totals: make(map[keyOf]*total), whole: make(map[keyOf]map[time.Time]bool),
 		rows: make(map[imagegen.GenerationID]*generation), holders: make(map[holder]imagegen.GenerationID),
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key)}
@@ -107,7 +115,7 @@ func (s *session) committed() {
 // OnCommit implements ledger.Tx.
 func (s *session) OnCommit(f func()) { s.onCommit = append(s.onCommit, f) }
 
-// Note implements ledger.Tx. The session must hold the lock of all acts, which keeps the end of the trail as it is.
+// Note implements ledger.Tx.
 func (s *session) Note(r account.TrailRow) error { return trail.Append(&s.kept, r) }
 
 // query reads rows in one round trip. scan may leave rows unread; query closes them. A kv.Damage that scan returns, and
@@ -230,10 +238,10 @@ func (s *session) account(u imagegen.UserID) *accountRows {
 // readAccount reads an account that nobody has named beforehand. A session that writes makes the account if there is
 // none, since it needs something to lock; the second read waits for a transaction that makes it at the same time.
 func (s *session) readAccount(u imagegen.UserID) {
-	s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
+	s.lock(s.scanAccounts, readAccounts+s.locked(), u)
 	if s.accounts[u] == nil && s.writes {
 		s.exec(`insert into imagegend.accounts (usr) values ($1) on conflict do nothing`, u)
-		s.query(s.scanAccounts, readAccounts+s.locked(), list(u))
+		s.lock(s.scanAccounts, readAccounts+s.locked(), u)
 	}
 	if s.accounts[u] == nil {
 		s.accounts[u] = newAccount(u)
@@ -242,6 +250,19 @@ func (s *session) readAccount(u imagegen.UserID) {
 	if a := s.accounts[u]; s.writes && a.Epoch > s.Clock().Epoch {
 		panic(failure{errOvertaken})
 	}
+}
+
+// lock reads accounts that the query locks, for no longer than the locks of its batch were waited for.
+func (s *session) lock(scan func(pgx.Rows) error, sql string, users ...imagegen.UserID) {
+	var b pgx.Batch
+	b.Queue(waitFor(s.wait))
+	b.Queue(sql, unique(users)).Query(scan)
+	b.Queue(waitFor(0))
+	err := s.send(&b)
+	if codeOf(err) == codeLockNotAvailable {
+		s.awaited = users
+	}
+	s.must(err)
 }
 
 // newAccount returns an account without entries or lots.
@@ -310,6 +331,9 @@ func (s *session) Ref(ref string) (p ledger.Place, known bool) {
 		if e.Ref == ref && ref != "" {
 			return ledger.Place{User: e.User, Seq: e.Seq}, true
 		}
+	}
+	if p, read := s.refs[ref]; read {
+		return p, p != ledger.Place{}
 	}
 	var user string
 	s.scan(func() { p.User, known = imagegen.UserID(user), true }, []any{&user, &p.Seq},

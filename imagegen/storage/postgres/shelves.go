@@ -49,9 +49,13 @@ var (
 	trailRows = newKind("trail", 1, `seq bigint, at timestamptz, via text, actor text, actor_usr text, address text,
  act text, target text, usr text, before text, after text, outcome text, count bigint, hash bytea`,
 		func(r *trail.Stored) []any {
-			return []any{&r.Seq, at(&r.Time), &r.Actor.Via, &r.Actor.Name, orNull(&r.Actor.User),
-				orNull(&r.Actor.Address), &r.Act, &r.Target, orNull(&r.User), orNull(&r.Before), orNull(&r.After),
-				&r.Outcome, &r.Count, fixed(r.Hash[:])}
+			return append(append([]any{&r.Seq}, trailNew.cells(&r.TrailRow)...), fixed(r.Hash[:]))
+		})
+	trailNew = newKind("trail_new", 0, `at timestamptz, via text, actor text, actor_usr text, address text, act text,
+ target text, usr text, before text, after text, outcome text, count bigint`,
+		func(r *account.TrailRow) []any {
+			return []any{at(&r.Time), &r.Actor.Via, &r.Actor.Name, orNull(&r.Actor.User), orNull(&r.Actor.Address),
+				&r.Act, &r.Target, orNull(&r.User), orNull(&r.Before), orNull(&r.After), &r.Outcome, &r.Count}
 		})
 	trailEnds = newKind("trail_ends", 1, `name text, seq bigint, hash bytea`,
 		func(e *namedEnd) []any { return []any{&e.name, &e.Seq, fixed(e.Hash[:])} })
@@ -72,10 +76,12 @@ type namedEnd struct {
 // setting is a value that there is one of.
 type setting struct{ name, value string }
 
+var keptUsers = keep(tables.Users, users, texts, map[*table.Index[imagegen.User]]string{
+	tables.UserNames: "name", tables.Members: "sponsor name"})
+
 // shelves has where the values of each bucket lie.
 var shelves = map[kv.Bucket]shelf{
-	tables.Users.Name(): keep(tables.Users, users, texts, map[*table.Index[imagegen.User]]string{
-		tables.UserNames: "name", tables.Members: "sponsor name"}),
+	tables.Users.Name(): keptUsers,
 	tables.Keys.Name(): keep(tables.Keys, apiKeys, whole, map[*table.Index[imagegen.Key]]string{
 		tables.KeyByID: "id", tables.UserKeys: "usr id"}),
 	tables.OperatorKeys.Name(): keep(tables.OperatorKeys, operatorKeys, whole,

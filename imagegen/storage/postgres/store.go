@@ -11,7 +11,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
 // The methods that write here say first what they need to read, and then hand the committer a function that decides on
@@ -69,42 +68,22 @@ func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*sessio
 }
 
 // Update implements [imagegen.Store]. A change that is somebody's act, such as an erasure that was asked for, comes
-// with a row in the audit trail.
+// with a row in the audit trail, which tells of what was there.
 func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	if _, act := rules.Act(c, imagegen.Record{}, imagegen.Record{}); act {
-		return db.updateByAct(ctx, f, c)
-	}
 	return db.writeRow(ctx, string(f.ID), need{rows: []imagegen.GenerationID{f.ID}},
 		func(s *session) (tables.Row, error) {
 			from, to, changed, err := s.applyChange(f, c)
 			if err != nil || !changed {
 				return from, err
 			}
+			if row, act := rules.Act(c, from.Record, to.Record); act {
+				row.Time, row.Actor = s.at.Now, account.ActorOf(ctx)
+				if err := s.Note(row); err != nil {
+					return from, err
+				}
+			}
 			return s.replace(from, to, 0)
 		})
-}
-
-// updateByAct is Update with a row in the audit trail. All acts write the end of the trail, so it runs under the lock
-// of all acts, and not in a batch, since it would delay the other calls. The row is written before the record: it tells
-// of what was there.
-func (db *DB) updateByAct(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	var r tables.Row
-	actor := account.ActorOf(ctx)
-	err := db.update(ctx, func(s *session) error {
-		from, to, changed, err := s.applyChange(f, c)
-		r = from
-		if err != nil || !changed {
-			return err
-		}
-		row, _ := rules.Act(c, from.Record, to.Record)
-		row.Time, row.Actor = s.at.Now, actor
-		if err := trail.Append(&s.kept, row); err != nil {
-			return err
-		}
-		r, err = s.replace(from, to, 0)
-		return err
-	})
-	return r.Record, err
 }
 
 // Joins implements [imagegen.TxStore]: it joins this DB itself, and no wrapper around it, whose methods a joint

@@ -95,7 +95,7 @@ func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*
 	s := newSession(ctx, db, c, true)
 	var b pgx.Batch
 	b.Queue(begin)
-	b.Queue(settings)
+	b.Queue(settings(0))
 	if first != nil {
 		first(s, &b)
 	}
@@ -109,11 +109,8 @@ func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*
 	return s, s.commit(1)
 }
 
-// lockActs takes the lock of all acts, and reads what an act puts its row behind.
-func lockActs(s *session, b *pgx.Batch) {
-	b.Queue(`select from imagegend.acts for update`)
-	s.kept.askHead(b)
-}
+// lockActs takes the lock of all acts.
+func lockActs(_ *session, b *pgx.Batch) { b.Queue(`select from imagegend.acts for update`) }
 
 var readOnly = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 

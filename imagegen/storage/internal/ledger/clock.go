@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -41,6 +42,15 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 		return nil
 	}
 	if err := l.ExpireAll(ctx); err != nil {
+		return err
+	}
+	if err := l.store.View(ctx, func(tx Tx) error {
+		for u := range tx.Due(at.Now) {
+			return fmt.Errorf("%w: somebody holds the account of %q, whose credits have expired; confirm the clock again",
+				imagegen.ErrNotApplied, u)
+		}
+		return nil
+	}); err != nil {
 		return err
 	}
 	former := at.Now

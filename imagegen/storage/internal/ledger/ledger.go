@@ -106,7 +106,7 @@ func (l *Ledger) Settle(ctx context.Context, id imagegen.ChargeID, used imagegen
 func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.Granted, err error) {
 	terms := trail.Fields("credits", g.Credits, "ref", g.Ref, "promo", g.Promo, "priority",
 		cmp.Or(g.Priority, imagegen.DefaultPriority), "expires_at", g.Expires)
-	err = l.act(ctx, account.ActCreditGrant, g.User, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditGrant, g.User, g.Ref, func(b Books) (trail.Change, error) {
 		before := b.Balance(g.User)
 		if granted, err = b.grant(g, account.ActorOf(ctx)); granted.Repeated {
 			return trail.Change{}, err
@@ -119,7 +119,7 @@ func (l *Ledger) Grant(ctx context.Context, g imagegen.Grant) (granted imagegen.
 // Revoke implements imagegen.CreditAdmin. Its row in the audit trail has the credits as a negative number.
 func (l *Ledger) Revoke(ctx context.Context, r imagegen.Revocation) (revoked imagegen.Revoked, err error) {
 	terms := trail.Fields("credits", -r.Credits, "ref", r.Ref, "lot", r.Lot)
-	err = l.act(ctx, account.ActCreditRevoke, r.User, func(b Books) (trail.Change, error) {
+	err = l.act(ctx, account.ActCreditRevoke, r.User, r.Ref, func(b Books) (trail.Change, error) {
 		before := b.Balance(r.User)
 		if revoked, err = b.revoke(r, account.ActorOf(ctx)); revoked.Repeated {
 			return trail.Change{}, err
@@ -136,11 +136,11 @@ func (b Books) changed(u imagegen.UserID, before imagegen.Balance, terms string)
 }
 
 // act is update for what an operator does with a user's account, with its row in the audit trail.
-func (l *Ledger) act(ctx context.Context, act account.Act, u imagegen.UserID,
+func (l *Ledger) act(ctx context.Context, act account.Act, u imagegen.UserID, ref string,
 	f func(Books) (trail.Change, error)) error {
 	at, update := l.Read(), l.store.Update
 	if s, foresees := l.store.(Foreseeing); foresees {
-		update = func(ctx context.Context, f func(Tx) error) error { return s.UpdateAccount(ctx, u, f) }
+		update = func(ctx context.Context, f func(Tx) error) error { return s.UpdateAccount(ctx, u, ref, f) }
 	}
 	return trail.ActIn(ctx, at.Now, act, update, Tx.Note, func(tx Tx) (trail.Change, error) {
 		return f(l.At(tx, l.current(tx, at)))

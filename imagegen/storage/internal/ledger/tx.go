@@ -17,10 +17,10 @@ type Store interface {
 	Update(ctx context.Context, f func(Tx) error) error
 }
 
-// Foreseeing is a Store that locks the account which an update is about before it runs it, so that it can run several
-// updates in one transaction.
+// Foreseeing is a Store that locks the account which an update is about, and looks for its reference ("": it has none),
+// before it runs it, so that it can run several updates in one transaction.
 type Foreseeing interface {
-	UpdateAccount(ctx context.Context, u imagegen.UserID, f func(Tx) error) error
+	UpdateAccount(ctx context.Context, u imagegen.UserID, ref string, f func(Tx) error) error
 }
 
 // Tx is one transaction over the rows of a ledger. Its reads see its writes. Callers write nothing while an

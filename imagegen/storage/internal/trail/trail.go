@@ -100,13 +100,28 @@ func (t *Trail) Note(ctx context.Context, r account.TrailRow) error {
 	return t.db.Update(ctx, func(tx kv.Tx) error { return Append(tx, r) })
 }
 
-// Append puts a row at the end of the trail, shortened as Kept says, and gives it its Seq.
+// Later is a kv.Tx that keeps new rows beside the trail: several processes add rows at once, and one after the other
+// would have to wait for the end of the trail. They get their places by Chain, in the order in which they came.
+type Later interface {
+	Add(account.TrailRow)
+}
+
+// Append puts a row at the end of the trail, shortened as Kept says.
 func Append(tx kv.Tx, r account.TrailRow) error {
+	r = Kept(r)
+	if l, later := tx.(Later); later {
+		l.Add(r)
+		return nil
+	}
+	return Chain(tx, r)
+}
+
+// Chain gives a row that is as Kept says its Seq and its hash, behind the last one.
+func Chain(tx kv.Tx, r account.TrailRow) error {
 	last, err := readEnd(tx, newest)
 	if err != nil {
 		return err
 	}
-	r = Kept(r)
 	r.Seq = last.Seq + 1
 	encoded := kv.Encode(&r, code)
 	hash := kv.Chained(last.Hash, encoded)
@@ -117,10 +132,6 @@ func Append(tx kv.Tx, r account.TrailRow) error {
 	}
 	return nil
 }
-
-// Head is the place of the end that Append continues from. A store can read it beforehand, in one round trip with
-// others.
-func Head() (kv.Bucket, []byte) { return Ends, newest }
 
 // End is one end of the chain: the number and the hash of a row.
 type End struct {

@@ -38,7 +38,7 @@ create table imagegend.api_keys (
   limit_monthly bigint not null,
   limit_at_once bigint not null,
   limit_models jsonb
-) with (fillfactor = 70); -- last_used_at changes often
+) with (fillfactor = 50); -- last_used_at changes often
 create index api_keys_users on imagegend.api_keys (usr, id);
 
 create table imagegend.operator_keys (
@@ -115,6 +115,24 @@ create table imagegend.trail (
   count bigint not null,
   hash bytea not null
 );
+
+-- What is not yet in the trail: rows that get their places there, and their hashes, a moment later. So those who add
+-- some need not wait for each other.
+create table imagegend.trail_new (
+  id bigint generated always as identity primary key,
+  at timestamptz,
+  via text not null,
+  actor text not null,
+  actor_usr text collate "C",
+  address text,
+  act text not null,
+  target text collate "C" not null,
+  usr text collate "C",
+  before text,
+  after text,
+  outcome text not null,
+  count bigint not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 create table imagegend.trail_ends (
   name text collate "C" primary key,
@@ -456,7 +474,8 @@ create table imagegend.marks (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index marks_until on imagegend.marks (until);
 
--- Who changes users, keys or sign-ins, or writes off or corrects the books of many, locks this row first.
+-- Who changes users, keys or sign-ins, writes off or corrects the books of many, or puts rows into the trail, locks this
+-- row first.
 create table imagegend.acts (one boolean primary key default true check (one));
 insert into imagegend.acts default values;
 

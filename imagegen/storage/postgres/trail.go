@@ -1,0 +1,148 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
+)
+
+// The trail is a chain, and each link would have to wait for the commit of the one before. So an act adds its row to
+// trail_new, and waits for nobody. A moment later one process chains what is there. Who only reads sees these rows
+// as if that had been done already.
+
+var _ trail.Later = (*kept)(nil)
+
+// Add implements trail.Later.
+func (k *kept) Add(r account.TrailRow) {
+	k.changes++
+	k.noted = append(k.noted, &r)
+	k.OnCommit(func() { k.db.unchained.Store(true) })
+}
+
+const (
+	// chainEvery is how long a row waits at most until it is chained, if this process lives.
+	chainEvery = time.Second
+	// mostChained is how many rows one transaction chains.
+	mostChained = 1000
+)
+
+var readNew = "select t.id, " + trailNew.of("t") + " from imagegend.trail_new t order by id limit $1"
+
+// unchained reads the first rows that are not chained yet, in the order in which they were added.
+func (s *session) unchained(most int) (ids []int64, all []account.TrailRow) {
+	s.query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var id int64
+			var r account.TrailRow
+			if err := rows.Scan(append([]any{&id}, trailNew.cells(&r)...)...); err != nil {
+				return err
+			}
+			ids, all = append(ids, id), append(all, r)
+		}
+		return rows.Err()
+	}, readNew, most)
+	return ids, all
+}
+
+// chain chains all rows that are there.
+func (db *DB) chain(ctx context.Context) error {
+	for n := mostChained; n == mostChained; {
+		there := false
+		if err := db.view(ctx, func(s *session) error {
+			ids, _ := s.unchained(1)
+			there = len(ids) > 0
+			return nil
+		}); err != nil || !there {
+			return err
+		}
+		if err := db.update(ctx, func(s *session) error {
+			ids, rows := s.unchained(mostChained)
+			n = len(ids)
+			for _, r := range rows {
+				if err := trail.Chain(&s.kept, r); err != nil {
+					return err
+				}
+			}
+			s.exec(`delete from imagegend.trail_new where id = any($1)`, ids)
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Trail implements [account.TrailStore]. The rows have their numbers for good by then, so that a next page begins where
+// this one ends; where nobody may write, those of the last second do not.
+func (db *DB) Trail(ctx context.Context, q account.TrailQuery) (account.TrailPage, error) {
+	if err := db.failures.WriteDue(ctx); err != nil {
+		return account.TrailPage{}, err
+	}
+	_ = db.chain(ctx)
+	return db.trails.Trail(ctx, q)
+}
+
+// TidyTrail implements [account.TrailStore].
+func (db *DB) TidyTrail(ctx context.Context, before time.Time) error {
+	if err := db.failures.WriteDue(ctx); err != nil {
+		return err
+	}
+	if err := db.chain(ctx); err != nil {
+		return err
+	}
+	return db.trails.TidyTrail(ctx, before)
+}
+
+// readAhead chains, in a session that only reads, what is not chained yet: in memory, where Get finds it.
+func (k *kept) readAhead() {
+	if k.ahead {
+		return
+	}
+	k.ahead = true
+	_, rows := k.unchained(1 << 30)
+	for _, r := range rows {
+		k.must(trail.Chain(k, r))
+	}
+}
+
+// walkAhead is walk over the trail and what readAhead has chained.
+func (k *kept) walkAhead(b kv.Bucket, from []byte, down bool, f func(key, value []byte) bool) {
+	order := func(a, b string) int { return cmp.Compare(a, b) }
+	if down {
+		order = func(a, b string) int { return cmp.Compare(b, a) }
+	}
+	var ahead []string
+	for at := range k.written {
+		if at.bucket == b && (!down && at.key >= string(from) || down && (from == nil || at.key < string(from))) {
+			ahead = append(ahead, at.key)
+		}
+	}
+	slices.SortFunc(ahead, order)
+	stopped := false
+	pass := func(key, value []byte) bool {
+		stopped = !f(key, value)
+		return !stopped
+	}
+	shelves[b].walk(k, b, from, down, func(key, value []byte) bool {
+		for len(ahead) > 0 && order(ahead[0], string(key)) < 0 {
+			if !pass([]byte(ahead[0]), k.written[place{b, ahead[0]}]) {
+				return false
+			}
+			ahead = ahead[1:]
+		}
+		if len(ahead) > 0 && ahead[0] == string(key) {
+			ahead, value = ahead[1:], k.written[place{b, ahead[0]}]
+		}
+		return pass(key, value)
+	})
+	for len(ahead) > 0 && !stopped && pass([]byte(ahead[0]), k.written[place{b, ahead[0]}]) {
+		ahead = ahead[1:]
+	}
+}
