@@ -38,6 +38,8 @@ var (
 			array[imagegen.Credits]{&e.credits}, array[bool]{&e.promo}, array[int]{&e.priority},
 			array[time.Time]{&e.expires}, fixed(e.Hash[:])}
 	})
+	inCharges = newKind("charges", 1, `id text, usr text, seq bigint, open boolean`,
+		func(c *chargeRow) []any { return []any{&c.id, &c.User, &c.Seq, &c.open} })
 	inUsage = newKind("usage", 4, `usr text, key text, day date, model text, charged bigint, refunded bigint,
  spent bigint, images bigint, generations bigint, failed bigint, cancelled bigint`, func(u *ledger.Usage) []any {
 		return []any{&u.User, &u.Key, &u.Day, &u.Model, &u.Charged, &u.Refunded, &u.Spent, &u.Images,
@@ -55,6 +57,13 @@ var (
 			&m.At.Key}
 	})
 )
+
+// chargeRow is where the last entry of a charge stands.
+type chargeRow struct {
+	id imagegen.ChargeID
+	ledger.Place
+	open bool
+}
 
 // entryRow is an entry of the journal as it lies in columns: its postings and the lots that it makes are arrays.
 type entryRow struct {

@@ -2,12 +2,9 @@ package postgres
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
@@ -81,62 +78,30 @@ func (s *session) flushBooks(b *pgx.Batch) {
 	inKeyTotals.put(b, totals)
 }
 
-// chargeColumns are the values of some charges, a list for each column. users and seqs are the place of the charge's
-// last entry, formers and was the place that it had when it was read. lots is each time the text of an array of
-// numbers, since unnest would flatten an array of arrays.
-type chargeColumns struct {
-	ids, users, formers []string
-	seqs, was           []int64
-	open                []bool
-	lots                []string
-	keys, models        []*string // of the row of usage that it counts in; nil: it counts in none
-	days                []*time.Time
-}
-
-func (c *chargeColumns) appendCharge(id imagegen.ChargeID, v *charge) {
-	c.ids, c.users, c.seqs, c.open = append(c.ids, string(id)), append(c.users, string(v.User)),
-		append(c.seqs, int64(v.Seq)), append(c.open, !v.Settled)
-	c.formers, c.was = append(c.formers, string(v.was.User)), append(c.was, int64(v.was.Seq))
-	var lots []string
-	for _, p := range v.Postings {
-		lots = append(lots, decimal(p.Lot))
-	}
-	c.lots = append(c.lots, "{"+strings.Join(lots, ",")+"}")
-	k := v.booked
-	if k.User == "" { // it was settled before it was ever charged
-		c.keys, c.models, c.days = append(c.keys, nil), append(c.models, nil), append(c.days, nil)
-		return
-	}
-	day := k.Day
-	c.keys, c.models, c.days = append(c.keys, new(string(k.Key))), append(c.models, &k.Model), append(c.days, &day)
-}
-
-// flushCharges writes charges. All that is known of a charge follows from its last entry, to which
-// its row points. The lots and the row of usage are set once; they only say what a settlement will need (heldLots,
-// askUsage).
+// flushCharges writes charges. All that is known of a charge follows from its last entry, to which its row points.
 //
 // No charge is locked; the lock on its account serves instead. But a charge that is made while the accounts are being
 // locked is read without that lock, and somebody may settle it before the lock is obtained. So the update looks for the
 // place that was read, and divides by zero unless it has found all rows: the transaction is then run again.
 func (s *session) flushCharges(b *pgx.Batch) {
-	var fresh, changed chargeColumns
+	var fresh []*chargeRow
+	var ids, formers []string
+	var was, seqs []int64
+	var open []bool
 	for id, c := range s.charges {
 		switch {
 		case c.fresh && c.changed:
-			fresh.appendCharge(id, c)
+			fresh = append(fresh, &chargeRow{id, c.Place, !c.Settled})
 		case c.changed:
-			changed.appendCharge(id, c)
+			ids, formers, was = append(ids, string(id)), append(formers, string(c.was.User)), append(was, int64(c.was.Seq))
+			seqs, open = append(seqs, int64(c.Seq)), append(open, !c.Settled)
 		}
 	}
-	if c := fresh; len(c.ids) > 0 {
-		b.Queue(`insert into imagegend.charges (id, usr, seq, open, lots, key, day, model)
- select i, u, s, o, l::bigint[], k, d, m from unnest($1::text[], $2::text[], $3::bigint[], $4::bool[], $5::text[], $6::text[], $7::date[], $8::text[]) x(i, u, s, o, l, k, d, m)`,
-			c.ids, c.users, c.seqs, c.open, c.lots, c.keys, c.days, c.models)
-	}
-	if c := changed; len(c.ids) > 0 {
+	inCharges.insert(b, fresh)
+	if len(ids) > 0 {
 		b.Queue(`with met as (update imagegend.charges c set seq = x.seq, open = x.open
  from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bool[]) x(id, usr, was, seq, open)
  where c.id = x.id and c.usr = x.usr and c.seq = x.was returning 1) select 1 / (count(*) = $6)::int from met`,
-			c.ids, c.formers, c.was, c.seqs, c.open, len(c.ids))
+			ids, formers, was, seqs, open, len(ids))
 	}
 }

@@ -85,9 +85,8 @@ type lot struct {
 type charge struct {
 	ledger.Charge
 	known, fresh, changed bool
-	damaged               error           // set by audits only: its entry is missing or cannot be read
-	was                   ledger.Place    // of its last entry in the database
-	booked                ledger.UsageKey // once it was written here: the row of usage in which it counts; zero: none
+	damaged               error        // set by audits only: its entry is missing or cannot be read
+	was                   ledger.Place // of its last entry in the database
 }
 
 var _ ledger.Tx = (*session)(nil)
@@ -281,7 +280,9 @@ func (s *session) scanAccounts(rows pgx.Rows) error {
 var errOfAnother = errors.New("postgres: the entry that a charge points to is about something else; run an audit")
 
 // fromCharges is a query for charges with their last entries.
-var fromCharges = `select c.id, ` + inEntries.of("t") + ` from imagegend.charges c join imagegend.entries t on t.usr = c.usr and t.seq = c.seq`
+var fromCharges = `select c.id, ` + inEntries.of("t") + ofCharges
+
+const ofCharges = ` from imagegend.charges c join imagegend.entries t on t.usr = c.usr and t.seq = c.seq`
 
 var readCharges = fromCharges + ` where c.id = any($1)`
 
@@ -381,9 +382,6 @@ func (s *session) writeCharge(to *ledger.Change) {
 	c := s.charges[to.Entry.Charge]
 	c.fresh = c.fresh || !known
 	c.Charge, c.known, c.changed = *to.Charge, true, true
-	if len(to.Usage) > 0 {
-		c.booked = to.Usage[0].To.UsageKey
-	}
 }
 
 // list is one parameter for a query that asks for any of many. It leaves out what is called as nothing can be.

@@ -184,6 +184,9 @@ func (s *session) bill(c *ledger.Change) {
 	}
 }
 
+// billed has the keys of the rows of usage in which an entry counts.
+const billed = `array[coalesce(t.api_key, ''), E'\x01' || t.member]`
+
 // billedBy returns the keys of the rows of usage in which a charge that is to be made counts.
 func billedBy(c imagegen.Charge) map[keyOf]bool {
 	keys := map[keyOf]bool{{c.User, c.Key}: true}
@@ -195,8 +198,8 @@ func billedBy(c imagegen.Charge) map[keyOf]bool {
 
 // askUsage queues the reads of what charges count in. For charges that are to be made it reads all rows of their keys
 // on this day, whatever the models, and on the day before and after: the time is known only at the end of the same
-// round trip, and may be of another day by then. For charges that exist, their own rows say which rows of usage and
-// totals they count in.
+// round trip, and may be of another day by then. For charges that exist, their entries say which rows of usage and
+// totals they count in (ledger.Entry.Bills).
 //
 // The offset 0 has the planner look up each key by itself, see prefetch.go.
 func (s *session) askUsage(b *pgx.Batch, n need) {
@@ -218,9 +221,10 @@ func (s *session) askUsage(b *pgx.Batch, n need) {
 		b.Queue(totalsOfKeys, users, keys).Query(s.scanTotals)
 	}
 	if ids := unique(n.charges); len(ids) > 0 {
-		b.Queue(`select `+inUsage.of("u")+` from imagegend.charges c join imagegend.usage u on u.usr = c.usr and u.key = c.key and u.day = c.day and u.model = c.model where c.id = any($1)`,
-			ids).Query(s.scanUsage(none))
-		b.Queue(`select `+inKeyTotals.of("t")+` from imagegend.charges c
- join imagegend.key_totals t on t.usr = c.usr and t.key = c.key where c.id = any($1)`, ids).Query(s.scanTotals)
+		b.Queue(`select `+inUsage.of("u")+ofCharges+` cross join lateral (select * from imagegend.usage u where u.usr = t.usr
+ and u.key = any(`+billed+`) and u.day = (coalesce(t.charged_at, t.at) at time zone 'UTC')::date
+ and u.model = coalesce(t.model, '') offset 0) u where c.id = any($1)`, ids).Query(s.scanUsage(none))
+		b.Queue(`select `+inKeyTotals.of("k")+ofCharges+` cross join lateral (select * from imagegend.key_totals k
+ where k.usr = t.usr and k.key = any(`+billed+`) offset 0) k where c.id = any($1)`, ids).Query(s.scanTotals)
 	}
 }

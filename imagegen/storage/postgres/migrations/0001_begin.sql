@@ -225,11 +225,7 @@ create table imagegend.charges (
   id text collate "C" primary key,
   usr text collate "C" not null,
   seq bigint not null,
-  open boolean not null,
-  lots bigint[] not null,
-  key text collate "C",
-  day date,
-  model text collate "C"
+  open boolean not null
 ) with (fillfactor = 80);
 create index charges_open on imagegend.charges (id) where open;
 
