@@ -93,8 +93,8 @@ func (s *session) flushCharges(b *pgx.Batch) {
 		case c.fresh && c.changed:
 			fresh = append(fresh, &chargeRow{id, c.Place, !c.Settled})
 		case c.changed:
-			ids, formers, was = append(ids, string(id)), append(formers, string(c.was.User)), append(was, int64(c.was.Seq))
-			seqs, open = append(seqs, int64(c.Seq)), append(open, !c.Settled)
+			ids, open, seqs = append(ids, string(id)), append(open, !c.Settled), append(seqs, int64(c.Seq))
+			formers, was = append(formers, string(c.was.User)), append(was, int64(c.was.Seq))
 		}
 	}
 	inCharges.insert(b, fresh)

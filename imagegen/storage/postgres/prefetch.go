@@ -64,7 +64,7 @@ var (
 		` where usr = any($1::text[] || array(select usr from imagegend.charges where id = any($2::text[]))) and usr <> all($3::text[]) order by usr for update`
 	firstOfLots = `select ` + inLots.of("l") + ` from unnest($1::text[]) u(usr) cross join lateral
  (select * from imagegend.lots l where l.usr = u.usr and ` + inTurn.where + ` limit $2) l`
-	heldLots = `select ` + inLots.of("l") + ` ` + ofCharges + ` cross join lateral unnest(t.lots) x(lot) cross join lateral
+	heldLots = `select ` + inLots.of("l") + ofCharges + ` cross join lateral unnest(t.lots) x(lot) cross join lateral
  (select * from imagegend.lots l where l.usr = c.usr and l.lot = x.lot limit 1) l where c.id = any($1) and c.open`
 )
 
