@@ -13,7 +13,7 @@ var ofHostTx = []mutant{
 		catcher: by(shared, "TestGenerateTxInDoubt$")},
 	{name: "settings-left-to-the-host", breaks: "nothing is set in a transaction of the host's",
 		file: "imagegen/storage/postgres/hosttx.go", in: "session.createHosted",
-		edit:    before(`s.prefetch(&reads, n)`, `reads.Queue(settings)`),
+		edit:    before(`s.prefetch(&reads, n)`, `reads.Queue("set local lock_timeout = 1000")`),
 		catcher: by(shared, "TestGenerateTxIsolated$")},
 	{name: "host-charges-by-what-was", breaks: "nobody is charged once their suspension has returned, at any isolation level",
 		file: "imagegen/storage/postgres/hosttx.go", in: "session.createHosted",

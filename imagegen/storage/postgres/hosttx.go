@@ -65,9 +65,12 @@ func (s *session) createHosted(r imagegen.Record) (imagegen.Record, error) {
 		return made.Record, err
 	}
 	err := spared(func() (err error) {
-		if missing := s.unlocked(n.users); len(missing) > 0 {
-			s.exec(makeAccounts, missing)
-			return errUnlocked
+		for _, u := range s.unlocked(n.users) {
+			s.account(imagegen.UserID(u)) // makes it
+			err = errUnlocked
+		}
+		if err != nil {
+			return err
 		}
 		made, err = s.createCharged(r, 0)
 		return err
