@@ -31,14 +31,15 @@ const (
 )
 
 // FeedKinds are all kinds of events, in the order in which docs/events.md has them.
-var FeedKinds = []FeedKind{FeedAccepted, FeedSucceeded, FeedFailed, FeedCancelled, FeedErased, FeedGranted, FeedRevoked,
-	FeedExpired, FeedLow, FeedKeyCreated, FeedKeyRevoked, FeedUserCreated, FeedUserSuspended, FeedUserDisabled, FeedLost}
+var FeedKinds = []FeedKind{FeedAccepted, FeedSucceeded, FeedFailed, FeedCancelled, FeedErased, FeedGranted,
+	FeedRevoked, FeedExpired, FeedLow, FeedKeyCreated, FeedKeyRevoked, FeedUserCreated, FeedUserSuspended,
+	FeedUserDisabled, FeedLost}
 
-// FeedEvent is something that has happened, as the feed of a [FeedKeeper] tells it. It holds neither prompts nor secrets
-// nor addresses of images. Which fields are set depends on its kind.
+// FeedEvent is something that has happened, as the feed of a [FeedKeeper] tells it. It holds neither prompts nor
+// secrets nor addresses of images. Which fields are set depends on its kind.
 type FeedEvent struct {
-	// Number is the place in the feed. Numbers rise, with gaps: each is at least the milliseconds since 1970 of the time
-	// at which it was given, so that the feed of a restored database goes on behind what was read before.
+	// Number is the place in the feed. Numbers rise, with gaps: each is at least the milliseconds since 1970 of the
+	// time at which it was given, so that the feed of a restored database goes on behind what was read before.
 	Number uint64
 	ID     string // of the event, wherever and however often it is read; "": FeedLost
 	Kind   FeedKind
@@ -57,34 +58,51 @@ type FeedEvent struct {
 	Ref     string  // credits.granted, credits.revoked: that of the Grant or Revocation
 	Reason  string  // generation.failed: the Class of its Failure, as a word
 
-	// Disputed: the ledger has refused to close the charge, which stays open until an operator settles it. No event tells
-	// of that.
+	// Disputed: the ledger has refused to close the charge, which stays open until an operator settles it. No event
+	// tells of that.
 	Disputed bool
 
 	From, To uint64 // events.lost: the first and the last number that may have been lost
 }
 
-// FeedKeeper is an optional part of a [Store]: it keeps a feed of what has happened to generations, users and keys, and
-// to credits if it is the ledger too. Each event is written in the commit that makes it true, so there is one if and
-// only if it is true. A write that is repeated leaves one event.
+// FeedPlace is how far a reader of the feed, such as a webhook, has come, and what became of its last try.
+type FeedPlace struct {
+	Reader string // its name
+	Number uint64 // it has dealt with everything up to here
+	Event  string // the identifier of the event that was tried last; "": none was
+	Tries  int    // how often the event behind Number has failed; 0: it was not tried
+	Since  time.Time
+	At     time.Time // of the last try; Since is when the first of Tries failed
+	Status int       // of the last answer; 0: there was none
+	Answer string    // its first kibibyte, or why there was none
+}
+
+// FeedKeeper is an optional part of a [Store]: it keeps a feed of what has happened to generations, users and keys,
+// and to credits if it is the ledger too. Each event is written in the commit that makes it true, so there is one if
+// and only if it is true. A write that is repeated leaves one event.
 type FeedKeeper interface {
 	// KeepFeed says durably whether events are written: by this process from now on, and by each that opens the store
 	// later. Others that have it open go on as they began. Before the first call none are.
 	KeepFeed(ctx context.Context, keep bool) error
 
-	// Feed returns up to n events with numbers above after, in the order of their numbers. A reader that goes on from the
-	// last number that it has read gets each event once: no event ever appears at or below a number that was returned
-	// before, also while transactions are open for long. Events of one generation, and those of one account, come in the
-	// order in which they happened.
+	// Feed returns up to n events with numbers above after, in the order of their numbers. A reader that goes on from
+	// the last number that it has read gets each event once: no event ever appears at or below a number that was
+	// returned before, also while transactions are open for long. Events of one generation, and those of one account,
+	// come in the order in which they happened.
 	//
-	// If events above after were removed (TidyFeed), and after is not 0, the first that is returned is a FeedLost, whose
-	// number is the last one that was removed.
+	// If events above after were removed (TidyFeed), and after is not 0, the first that is returned is a FeedLost,
+	// whose number is the last one that was removed.
 	Feed(ctx context.Context, after uint64, n int) ([]FeedEvent, error)
+
+	// FeedPlaces returns the places that were set; in no order.
+	FeedPlaces(ctx context.Context) ([]FeedPlace, error)
+	// SetFeedPlace keeps the place of a reader, instead of its former one.
+	SetFeedPlace(ctx context.Context, p FeedPlace) error
 
 	// TidyFeed removes events that happened at least age ago, by the store's clock, from the oldest on.
 	TidyFeed(ctx context.Context, age time.Duration) error
 
-	// SetNotifyBelow sets User.NotifyBelow; 0: nothing tells of a low balance. ErrNotFound. ErrInvalidRequest: the amount
-	// is not valid.
+	// SetNotifyBelow sets User.NotifyBelow; 0: nothing tells of a low balance. ErrNotFound. ErrInvalidRequest: the
+	// amount is not valid.
 	SetNotifyBelow(ctx context.Context, u UserID, below Credits) error
 }

@@ -9,12 +9,12 @@ import (
 // MaxEvents is how many events one call of Engine.Events returns at most.
 const MaxEvents = 1000
 
-// errNoFeed is the answer of a Store that is no FeedKeeper.
+// errNoFeed is the answer of a Store that is not a FeedKeeper.
 var errNoFeed = &imagegen.Error{Code: imagegen.CodeNotFound, Message: "the storage of this service keeps no events"}
 
 // Events returns up to limit events behind a place in the feed, which is the number of the last event that was read, in
 // order; 0: from the oldest on. See [imagegen.FeedKeeper]. limit is 1 to MaxEvents, or ErrInvalidRequest. ErrNotFound:
-// the Store is no FeedKeeper. Unless Config.Feed is set, there are none but those of a former process.
+// the Store is not a FeedKeeper. Unless Config.Feed is set, there are none but those of a former process.
 func (e *Engine) Events(ctx context.Context, after uint64, limit int) ([]imagegen.FeedEvent, error) {
 	k, ok := e.store.(imagegen.FeedKeeper)
 	if !ok {
@@ -28,7 +28,7 @@ func (e *Engine) Events(ctx context.Context, after uint64, limit int) ([]imagege
 }
 
 // SetNotifyBelow sets the balance below which an event tells of it; 0: none does. ErrNotFound: there is no such user,
-// or the Store is no FeedKeeper. ErrInvalidRequest: the amount is not valid.
+// or the Store is not a FeedKeeper. ErrInvalidRequest: the amount is not valid.
 func (e *Engine) SetNotifyBelow(ctx context.Context, u imagegen.UserID, below imagegen.Credits) error {
 	k, ok := e.store.(imagegen.FeedKeeper)
 	if !ok {

@@ -14,6 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 )
 
 func benchDB(b *testing.B) *storage.DB {
@@ -251,5 +252,15 @@ func writes(b *testing.B, db *storage.DB, end <-chan time.Time) (longest time.Du
 			b.Error(err)
 		}
 		longest = max(longest, time.Since(began))
+	}
+}
+
+// What the feed costs: a generation that is charged and settled, by 16 callers at once.
+func BenchmarkFeed(b *testing.B) {
+	for _, keep := range []bool{false, true} {
+		b.Run(fmt.Sprint("keep=", keep), func(b *testing.B) {
+			db := benchDB(b)
+			storagetest.BenchmarkFeed(b, db, keep)
+		})
 	}
 }

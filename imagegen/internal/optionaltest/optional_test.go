@@ -70,9 +70,15 @@ func (wholeStore) KeepFeed(context.Context, bool) error { return nil }
 
 func (wholeStore) Feed(context.Context, uint64, int) ([]imagegen.FeedEvent, error) { return nil, nil }
 
+func (wholeStore) FeedPlaces(context.Context) ([]imagegen.FeedPlace, error) { return nil, nil }
+
+func (wholeStore) SetFeedPlace(context.Context, imagegen.FeedPlace) error { return nil }
+
 func (wholeStore) TidyFeed(context.Context, time.Duration) error { return nil }
 
-func (wholeStore) SetNotifyBelow(context.Context, imagegen.UserID, imagegen.Credits) error { return nil }
+func (wholeStore) SetNotifyBelow(context.Context, imagegen.UserID, imagegen.Credits) error {
+	return nil
+}
 
 func (wholeImages) Link(context.Context, imagegen.ImageKey, string, time.Duration) (string, error) {
 	return "", nil

@@ -64,7 +64,7 @@ func (s *store) actIn(ctx context.Context, act account.Act, f func(ledger.Tx) (t
 	at := s.books.Now()
 	return trail.ActIn(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
 		c, err := f(tx)
-		if e, told := feed.OfAct(act, c, at); err == nil && told {
+		if e, some := feed.OfAct(act, c, at); err == nil && some {
 			s.happened(tx, e)
 		}
 		return c, err

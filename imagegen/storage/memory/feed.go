@@ -2,6 +2,8 @@ package memory
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -18,6 +20,7 @@ type events struct {
 	kept    []imagegen.FeedEvent // oldest first
 	last    uint64               // the number that was given last
 	removed uint64               // the last number that was removed
+	places  map[string]imagegen.FeedPlace
 }
 
 // KeepFeed implements [imagegen.FeedKeeper].
@@ -42,11 +45,11 @@ func (s *store) happened(tx ledger.Tx, e imagegen.FeedEvent) {
 
 // tellEntry is ledger.Ledger.Wrote.
 func (s *store) tellEntry(tx ledger.Tx, at clock.Reading, c *ledger.Change) {
-	if e, told := feed.OfEntry(c, at.Now); told {
+	if e, some := feed.OfEntry(c, at.Now); some {
 		s.happened(tx, e)
 	}
 	if fell, lower := feed.FellBy(c, at.Now); lower {
-		if e, told := fell.Low(s.users[fell.User].NotifyBelow); told {
+		if e, some := fell.Low(s.users[fell.User].NotifyBelow); some {
 			s.happened(tx, e)
 		}
 	}
@@ -66,6 +69,23 @@ func (s *store) Feed(ctx context.Context, after uint64, n int) (all []imagegen.F
 		return nil
 	})
 	return all, err
+}
+
+// FeedPlaces implements [imagegen.FeedKeeper].
+func (s *store) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
+	err = s.view(ctx, func() error { all = slices.Collect(maps.Values(s.feed.places)); return nil })
+	return all, err
+}
+
+// SetFeedPlace implements [imagegen.FeedKeeper].
+func (s *store) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
+	return s.rows.Update(ctx, func(ledger.Tx) error {
+		if s.feed.places == nil {
+			s.feed.places = make(map[string]imagegen.FeedPlace)
+		}
+		s.feed.places[p.Reader] = p
+		return nil
+	})
 }
 
 // TidyFeed implements [imagegen.FeedKeeper]. It stops at the first event that is not so old.

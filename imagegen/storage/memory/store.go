@@ -177,7 +177,7 @@ func (s *store) change(tx ledger.Tx, g *generation, to imagegen.Record, at clock
 			return g.Record, err
 		}
 	}
-	if e, told := feed.OfRecord(g.Record, to, at.Now); told {
+	if e, some := feed.OfRecord(g.Record, to, at.Now); some {
 		s.happened(tx, e)
 	}
 	return s.put(g, to, at, until), nil

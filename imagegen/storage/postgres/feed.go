@@ -12,14 +12,20 @@ import (
 )
 
 // The feed. A transaction inserts its events without numbers, since numbers that are given before the commit would
-// appear behind a place that a reader has passed, or have to wait for each other. Whoever reads gives numbers to what is
-// committed and has none, under a lock, in a transaction that waits for nothing else.
+// appear behind a place that a reader has passed, or have to wait for each other. Each reader first gives numbers to
+// what is committed and has none, under a lock, in a transaction that waits for nothing else.
 
 var inEvents = newKind("events", 1, `event text, kind text, at timestamptz, usr text, payer text, generation text,
  api_key text, model text, images bigint, credits bigint, balance bigint, below bigint, ref text, reason text,
  disputed boolean`, func(e *imagegen.FeedEvent) []any {
 	return []any{&e.ID, &e.Kind, at(&e.Time), &e.User, orNull(&e.Payer), orNull(&e.Generation), orNull(&e.Key),
 		orNull(&e.Model), &e.Images, &e.Credits, &e.Balance, &e.Below, orNull(&e.Ref), orNull(&e.Reason), &e.Disputed}
+})
+
+var inPlaces = newKind("feed_places", 1, `reader text, number bigint, event text, tries bigint, since timestamptz,
+ at timestamptz, status bigint, answer text`, func(p *imagegen.FeedPlace) []any {
+	return []any{&p.Reader, &p.Number, orNull(&p.Event), &p.Tries, at(&p.Since), at(&p.At), &p.Status,
+		orNull(&p.Answer)}
 })
 
 var _ tables.Teller = (*session)(nil)
@@ -65,7 +71,7 @@ func (s *session) Fell(f feed.Fell) {
 
 // tellRow tells of a row that to takes the place of from.
 func (s *session) tellRow(from, to tables.Row) {
-	if e, told := feed.OfRecord(from.Record, to.Record, s.at.Now); told && s.db.tables.KeepsFeed() {
+	if e, some := feed.OfRecord(from.Record, to.Record, s.at.Now); some && s.db.tables.KeepsFeed() {
 		s.Happened(e)
 	}
 }
@@ -109,6 +115,27 @@ func (db *DB) Feed(ctx context.Context, after uint64, n int) (all []imagegen.Fee
 		return nil
 	})
 	return all, err
+}
+
+// FeedPlaces implements [imagegen.FeedKeeper].
+func (db *DB) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
+	err = db.view(ctx, func(s *session) error {
+		s.query(func(rows pgx.Rows) error {
+			return inPlaces.scan(rows, func(p *imagegen.FeedPlace) { all = append(all, *p) })
+		}, inPlaces.from())
+		return nil
+	})
+	return all, err
+}
+
+// SetFeedPlace implements [imagegen.FeedKeeper].
+func (db *DB) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
+	return db.inFeed(ctx, func(s *session) error {
+		var b pgx.Batch
+		inPlaces.put(&b, []*imagegen.FeedPlace{&p})
+		s.must(s.send(&b))
+		return nil
+	})
 }
 
 // mostNumbered is how many events one transaction numbers at most, so that it stays short.

@@ -264,3 +264,18 @@ type tidied struct {
 func (t tidied) Images() []imagegen.ImageKey        { return t.files.Images() }
 func (t tidied) References() []imagegen.ReferenceID { return t.files.References() }
 func (t tidied) Joins(l imagegen.Ledger) bool       { return l == imagegen.Ledger(t) || t.Storage.Joins(l) }
+
+// What the feed costs, see storagetest.BenchmarkFeed.
+func BenchmarkFeed(b *testing.B) {
+	s := postgrestest.Start(b)
+	for _, keep := range []bool{false, true} {
+		b.Run(fmt.Sprint("keep=", keep), func(b *testing.B) {
+			db, err := postgres.Open(b.Context(), postgres.Config{URL: s.Database(b), Migrate: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer db.Close()
+			storagetest.BenchmarkFeed(b, db, keep)
+		})
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +34,7 @@ func Feed(t *testing.T, open func(t *testing.T, now func() time.Time) FeedStore)
 		"Repeated": testFeedRepeated,
 		"Low":      testFeedLow,
 		"Tidied":   testFeedTidied,
+		"Places":   testFeedPlaces,
 		"Replayed": testFeedReplayed,
 		"Race":     testFeedRace,
 	} {
@@ -84,8 +87,8 @@ func (f *fed) read(after uint64) []imagegen.FeedEvent {
 	return all
 }
 
-// told compares what has happened behind a place with what is wanted, and returns the new place.
-func (f *fed) told(after uint64, want ...imagegen.FeedEvent) uint64 {
+// brought compares what has happened behind a place with what is wanted, and returns the new place.
+func (f *fed) brought(after uint64, want ...imagegen.FeedEvent) uint64 {
 	f.t.Helper()
 	got := f.read(after)
 	f.is.Equal(cmp.Diff(want, got, cmpopts.IgnoreFields(imagegen.FeedEvent{}, "Number", "ID", "Time")), "")
@@ -129,13 +132,13 @@ func (f *fed) update(r imagegen.Record, c imagegen.Change) {
 func testFeedOff(f *fed) {
 	f.grant(alice, 10)
 	f.finish(f.accept(1, synchronous), refused(recordNo(1)))
-	f.told(0)
+	f.brought(0)
 	f.keep(true)
-	f.told(0)
+	f.brought(0)
 	f.grant(alice, 1)
 	f.keep(false)
 	f.grant(alice, 1)
-	f.told(0, imagegen.FeedEvent{Kind: imagegen.FeedGranted, User: alice, Credits: 1, Balance: 11})
+	f.brought(0, imagegen.FeedEvent{Kind: imagegen.FeedGranted, User: alice, Credits: 1, Balance: 11})
 }
 
 // Each kind of event says what it is about.
@@ -148,7 +151,7 @@ func testFeedKinds(f *fed) {
 	f.grant(alice, 20, func(g *imagegen.Grant) { g.Ref, g.Expires = "order 1", f.now().Add(time.Hour) })
 	_, err := f.Revoke(ctx, imagegen.Revocation{User: alice, Credits: 2, Ref: "order 1, returned"})
 	f.is.NoErr(err)
-	place := f.told(0,
+	place := f.brought(0,
 		imagegen.FeedEvent{Kind: imagegen.FeedUserCreated, User: alice},
 		imagegen.FeedEvent{Kind: imagegen.FeedUserCreated, User: bob},
 		imagegen.FeedEvent{Kind: imagegen.FeedKeyCreated, User: alice, Key: "key_1"},
@@ -172,7 +175,7 @@ func testFeedKinds(f *fed) {
 	why := about(2, imagegen.FeedFailed, 0, 6)
 	why.Reason = "refused"
 	erased := about(1, imagegen.FeedErased, 0, 0)
-	place = f.told(place, about(1, imagegen.FeedAccepted, 3, -6), about(1, imagegen.FeedSucceeded, 2, 2),
+	place = f.brought(place, about(1, imagegen.FeedAccepted, 3, -6), about(1, imagegen.FeedSucceeded, 2, 2),
 		about(2, imagegen.FeedAccepted, 3, -6), why, about(3, imagegen.FeedAccepted, 3, -6),
 		about(3, imagegen.FeedCancelled, 0, 6), erased)
 
@@ -186,14 +189,14 @@ func testFeedKinds(f *fed) {
 	f.is.NoErr(f.DisableUser(ctx, bob, f.now()))
 	member := about(4, imagegen.FeedAccepted, 3, -6)
 	member.User, member.Payer, member.Key = bob, alice, ""
-	f.told(place, member, imagegen.FeedEvent{Kind: imagegen.FeedExpired, User: alice, Credits: -8},
+	f.brought(place, member, imagegen.FeedEvent{Kind: imagegen.FeedExpired, User: alice, Credits: -8},
 		imagegen.FeedEvent{Kind: imagegen.FeedGranted, User: alice, Credits: 1, Balance: 1},
 		imagegen.FeedEvent{Kind: imagegen.FeedKeyRevoked, User: alice, Key: "key_1"},
 		imagegen.FeedEvent{Kind: imagegen.FeedUserSuspended, User: bob},
 		imagegen.FeedEvent{Kind: imagegen.FeedUserDisabled, User: bob})
 }
 
-// What is refused is not told, and what is repeated is told once.
+// What is refused leaves no event, and what is repeated leaves one.
 func testFeedRepeated(f *fed) {
 	ctx := f.t.Context()
 	f.keep(true)
@@ -209,7 +212,7 @@ func testFeedRepeated(f *fed) {
 	f.is.True(errors.Is(f.SuspendUser(ctx, "nobody", f.now()), imagegen.ErrNotFound))
 	all := f.read(0)
 	f.is.Equal(len(all), 3)
-	f.is.Equal(all, f.read(0)) // whoever reads again finds the same
+	f.is.Equal(all, f.read(0)) // another reader finds the same
 	for n, e := range all {
 		one, err := f.Feed(ctx, e.Number-1, 1)
 		f.is.NoErr(err)
@@ -217,7 +220,7 @@ func testFeedRepeated(f *fed) {
 	}
 }
 
-// A balance that falls below the amount is told once, until it was above again.
+// A balance that falls below the amount has one event, until it was above again.
 func testFeedLow(f *fed) {
 	ctx := f.t.Context()
 	f.is.NoErr(f.CreateUser(ctx, imagegen.User{ID: alice, Name: "alice"}))
@@ -275,9 +278,24 @@ func testFeedTidied(f *fed) {
 	f.is.Equal(lost[0].To, before[1].Number)
 	f.is.Equal(lost[0].Number, before[1].Number)
 	f.is.NoErr(f.TidyFeed(ctx, 0))
-	f.told(before[2].Number)
+	f.brought(before[2].Number)
 	f.grant(alice, 1)
 	f.is.True(f.read(0)[0].Number > before[2].Number) // numbers go on
+}
+
+// A place is what was set last, for each reader.
+func testFeedPlaces(f *fed) {
+	ctx := f.t.Context()
+	at := f.now()
+	want := imagegen.FeedPlace{Reader: "shop", Number: 1 << 50, Event: "evt_1", Tries: 2, Since: at,
+		At: at.Add(time.Minute), Status: 500, Answer: "no"}
+	for _, p := range []imagegen.FeedPlace{{Reader: "shop", Number: 7}, {Reader: "mail", Number: 9}, want} {
+		f.is.NoErr(f.SetFeedPlace(ctx, p))
+	}
+	places, err := f.FeedPlaces(ctx)
+	f.is.NoErr(err)
+	slices.SortFunc(places, func(a, b imagegen.FeedPlace) int { return strings.Compare(a.Reader, b.Reader) })
+	f.is.Equal(cmp.Diff([]imagegen.FeedPlace{{Reader: "mail", Number: 9}, want}, places), "")
 }
 
 // books are what follows from the events.
@@ -440,4 +458,39 @@ func testFeedRace(f *fed) {
 	for w := range writers {
 		f.check(imagegen.UserID(fmt.Sprint("usr_", w)))
 	}
+}
+
+// BenchmarkFeed charges and settles b.N generations, by 16 callers for 16 users, with a feed or without.
+func BenchmarkFeed(b *testing.B, s interface {
+	imagegen.TxStore
+	imagegen.CreditAdmin
+	imagegen.FeedKeeper
+}, keep bool) {
+	ctx := context.Background()
+	if err := s.KeepFeed(ctx, keep); err != nil {
+		b.Fatal(err)
+	}
+	const callers = 16
+	user := func(n int) imagegen.UserID { return imagegen.UserID(fmt.Sprint("usr_", n%callers)) }
+	for n := range callers {
+		if _, err := s.Grant(ctx, imagegen.Grant{User: user(n), Credits: 1 << 40}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ResetTimer()
+	var done sync.WaitGroup
+	for c := range callers {
+		done.Go(func() {
+			for n := c; n < b.N; n += callers {
+				r, err := s.CreateCharged(ctx, recordNo(n, of(user(n)), synchronous), time.Hour)
+				if err == nil {
+					_, err = s.FinishSettled(ctx, r.Fence(), refused(r))
+				}
+				if err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	done.Wait()
 }

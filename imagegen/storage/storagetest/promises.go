@@ -59,8 +59,9 @@ var promises = promisetest.Promises{
 	"Feed/Off":      "Nothing is written to the feed unless KeepFeed asks for it.",
 	"Feed/Kinds":    "Each event is written in the commit that makes it true, and says what it is about.",
 	"Feed/Repeated": "A write that is refused leaves no event, and one that is repeated leaves one.",
-	"Feed/Low":      "A balance that falls below NotifyBelow is told once, until it was not below again.",
+	"Feed/Low":      "A balance that falls below NotifyBelow has one event, until it was not below again.",
 	"Feed/Tidied":   "TidyFeed removes the oldest events; a reader whose place was removed finds a FeedLost.",
+	"Feed/Places":   "The place of a reader is what was set last.",
 	"Feed/Replayed": "The events of an account and its generations add up to its balance and their states.",
 	"Feed/Race":     "A reader beside many writers gets each event once, in the order of numbers.",
 

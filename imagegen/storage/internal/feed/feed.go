@@ -44,17 +44,17 @@ func OfRecord(from, to imagegen.Record, at time.Time) (imagegen.FeedEvent, bool)
 	return e, true
 }
 
-// entries are the kinds of entries that have an event of their own. Charges and settlements are told with their
+// entries are the kinds of entries that have an event of their own. Charges and settlements come with their
 // generations.
 var entries = map[imagegen.EntryKind]imagegen.FeedKind{imagegen.EntryGrant: imagegen.FeedGranted,
 	imagegen.EntryRevoke: imagegen.FeedRevoked, imagegen.EntryExpire: imagegen.FeedExpired}
 
 // OfEntry is the event of a journal entry; false: there is none.
 func OfEntry(c *ledger.Change, at time.Time) (imagegen.FeedEvent, bool) {
-	kind, told := entries[c.Entry.Kind]
+	kind, some := entries[c.Entry.Kind]
 	e := begin(kind, at)
 	e.User, e.Credits, e.Balance, e.Ref = c.Entry.User, c.Entry.Credits, c.Entry.Balance, c.Entry.Ref
-	return e, told && e.User != ""
+	return e, some && e.User != ""
 }
 
 // Fell is a balance that an entry has lowered.
@@ -83,12 +83,12 @@ var acts = map[account.Act]imagegen.FeedKind{account.ActUserCreate: imagegen.Fee
 
 // OfAct is the event of an act that has changed something; false: there is none.
 func OfAct(act account.Act, c trail.Change, at time.Time) (imagegen.FeedEvent, bool) {
-	kind, told := acts[act]
+	kind, some := acts[act]
 	e := begin(kind, at)
 	if e.User = c.User; e.Kind == imagegen.FeedKeyCreated || e.Kind == imagegen.FeedKeyRevoked {
 		e.Key = imagegen.KeyID(c.Target)
 	}
-	return e, told && c != (trail.Change{})
+	return e, some && c != (trail.Change{})
 }
 
 // NewID returns an identifier for an event that is written.

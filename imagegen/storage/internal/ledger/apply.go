@@ -37,8 +37,8 @@ func (a *openAccount) record(e Entry) (Entry, error) {
 	a.tx.Write(c)
 	a.Account, a.seen = c.To, nil
 	a.wrote(mark, e)
-	if a.told != nil {
-		a.told(a.tx, a.at, c)
+	if a.noted != nil {
+		a.noted(a.tx, a.at, c)
 	}
 	return e, nil
 }

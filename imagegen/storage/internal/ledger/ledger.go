@@ -38,8 +38,8 @@ type Ledger struct {
 	// Granted says in a transaction why a user is granted nothing; nil: everybody can be granted something. A store
 	// that knows the users sets it, before the first grant.
 	Granted func(Tx, imagegen.UserID) error
-	// Wrote is called in a transaction for each entry that was written; nil: nobody wants to know. A store sets it before
-	// the first write.
+	// Wrote is called in a transaction for each entry that was written; nil: nobody wants to know. A store sets it
+	// before the first write.
 	Wrote func(Tx, clock.Reading, *Change)
 }
 
@@ -69,7 +69,7 @@ type Books struct {
 	clock *clock.Clock
 
 	granted func(Tx, imagegen.UserID) error // those of the Ledger
-	told    func(Tx, clock.Reading, *Change)
+	noted   func(Tx, clock.Reading, *Change)
 }
 
 // update reads the clock once, before the transaction: an operation that runs again sees

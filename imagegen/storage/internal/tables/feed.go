@@ -16,8 +16,9 @@ import (
 
 // The buckets of the feed. A move leaves them behind: the numbers of the new feed lie above these.
 const (
-	eventsIn kv.Bucket = "events"      // number → event
-	marksOf  kv.Bucket = "events.feed" // the two below
+	eventsIn kv.Bucket = "events"        // number → event
+	marksOf  kv.Bucket = "events.feed"   // the two below
+	placesIn kv.Bucket = "events.places" // reader → place
 )
 
 var (
@@ -84,7 +85,7 @@ func (t *Tables) tellEntry(tx ledger.Tx, at clock.Reading, c *ledger.Change) {
 	if !t.feeds.Load() {
 		return
 	}
-	if e, told := feed.OfEntry(c, at.Now); told {
+	if e, some := feed.OfEntry(c, at.Now); some {
 		tellIn(tx, e)
 	}
 	fell, lower := feed.FellBy(c, at.Now)
@@ -96,7 +97,7 @@ func (t *Tables) tellEntry(tx ledger.Tx, at clock.Reading, c *ledger.Change) {
 		return
 	}
 	u, err := loadUser(tx.(kv.Tx), fell.User)
-	if e, told := fell.Low(u.NotifyBelow); err == nil && told {
+	if e, some := fell.Low(u.NotifyBelow); err == nil && some {
 		tellIn(tx, e)
 	}
 }
@@ -135,6 +136,39 @@ func removedUpTo(tx kv.Tx) uint64 {
 		return 0
 	}
 	return binary.BigEndian.Uint64(stored)
+}
+
+// FeedPlaces implements [imagegen.FeedKeeper].
+func (t *Tables) FeedPlaces(ctx context.Context) ([]imagegen.FeedPlace, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (all []imagegen.FeedPlace, err error) {
+		tx.Ascend(placesIn, nil, func(_, stored []byte) bool {
+			var p imagegen.FeedPlace
+			err = kv.Decode(stored, &p, codePlace)
+			all = append(all, p)
+			return err == nil
+		})
+		return all, err
+	})
+}
+
+// SetFeedPlace implements [imagegen.FeedKeeper].
+func (t *Tables) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		tx.Put(placesIn, kv.Key(p.Reader), kv.Encode(&p, codePlace))
+		return nil
+	})
+}
+
+func codePlace(c *kv.Coder, p *imagegen.FeedPlace) {
+	c.Version(1)
+	kv.Text(c, &p.Reader)
+	kv.Number(c, &p.Number)
+	kv.Text(c, &p.Event)
+	kv.Number(c, &p.Tries)
+	kv.Moment(c, &p.Since)
+	kv.Moment(c, &p.At)
+	kv.Number(c, &p.Status)
+	kv.Text(c, &p.Answer)
 }
 
 // maxTidied is the most events that one transaction removes, so that it stays short.

@@ -108,7 +108,7 @@ func (t *Tables) replace(tx kv.Tx, from, to row, at clock.Reading, until time.Ti
 		}
 	}
 	put(tx, &from, &to)
-	if e, told := feed.OfRecord(from.Record, to.Record, at.Now); told && t.feeds.Load() {
+	if e, some := feed.OfRecord(from.Record, to.Record, at.Now); some && t.feeds.Load() {
 		happened(tx, e)
 	}
 	to.Record = rules.Clone(to.Record) // the caller's r and its slices stay the caller's

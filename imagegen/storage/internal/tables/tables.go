@@ -101,7 +101,7 @@ func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.
 	at := t.books.Now()
 	return trail.Act(ctx, t.db, at, act, func(tx kv.Tx) (trail.Change, error) {
 		c, err := f(tx)
-		if e, told := feed.OfAct(act, c, at); err == nil && told && t.feeds.Load() {
+		if e, some := feed.OfAct(act, c, at); err == nil && some && t.feeds.Load() {
 			happened(tx, e)
 		}
 		return c, err

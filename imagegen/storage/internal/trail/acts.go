@@ -20,12 +20,12 @@ func UserCreated(u imagegen.User) Change {
 // UserChanged tells how a user stood before and stands after a change.
 func UserChanged(from, to imagegen.User) Change {
 	standing := func(u imagegen.User) string {
-		told := Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt,
+		written := Fields("account_type", u.AccountType, "disabled_at", u.DisabledAt, "suspended_at", u.SuspendedAt,
 			"sponsor", u.Sponsor)
 		if u.NotifyBelow > 0 {
-			told += " " + Fields("notify_below", u.NotifyBelow)
+			written += " " + Fields("notify_below", u.NotifyBelow)
 		}
-		return told + limited(u.Limits)
+		return written + limited(u.Limits)
 	}
 	return Change{Target: string(to.ID), User: to.ID, Before: standing(from), After: standing(to)}
 }

@@ -463,6 +463,17 @@ create table imagegend.feed (
 );
 insert into imagegend.feed default values;
 
+create table imagegend.feed_places (
+  reader text collate "C" primary key,
+  number bigint not null,
+  event text,
+  tries bigint not null,
+  since timestamptz,
+  at timestamptz,
+  status bigint not null,
+  answer text
+);
+
 -- Keys that are kept until a time, for limits that several processes share and for what works once.
 create table imagegend.marks (
   key bytea primary key,
