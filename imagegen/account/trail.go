@@ -50,6 +50,8 @@ const (
 
 	ActClockConfirm Act = "clock.confirm" // *
 
+	ActWebhookResend Act = "webhook.resend"
+
 	ActDataAudit   Act = "data.audit"
 	ActDataBackup  Act = "data.backup"
 	ActDataRestore Act = "data.restore"

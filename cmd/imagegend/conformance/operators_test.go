@@ -24,6 +24,21 @@ var operatorChecks = []check{
 			"imagegen/engine.TestTrailRetention"},
 	},
 	{
+		name: "the feed of events",
+		lines: []string{"contract: | events | off unless", "contract: | order of events |",
+			"contract: | reading events |", "contract: | a low balance |"},
+		elsewhere: []string{"cmd/imagegend.TestEvents", "imagegen/storage.TestFeed", "imagegen/storage/memory.TestFeed",
+			"imagegen/storage/postgres.TestFeed", "imagegen/engine.TestEvents",
+			"cmd/imagegend/internal/adminserver.TestEveryOperationLeavesItsRow"},
+	},
+	{
+		name:  "webhooks",
+		lines: []string{"contract: | webhooks | `--webhooks FILE`", "contract: | webhooks, seen |"},
+		elsewhere: []string{"cmd/imagegend.TestWebhooks", "imagegen/webhook.TestSignature",
+			"imagegen/webhook.TestDelivery", "imagegen/webhook.TestOneDelivers",
+			"imagegen/webhook.TestHostileReceivers"},
+	},
+	{
 		name:  "the address for operators",
 		lines: []string{"contract: | `--ops-addr` | off by default"},
 		elsewhere: []string{"cmd/imagegend.TestOpsAddress", "cmd/imagegend.TestOpsConnectionsAreBounded",

@@ -48,6 +48,8 @@ type User struct {
 	DisabledAt  Time             `json:"disabled_at"`  // zero: not disabled
 	SuspendedAt Time             `json:"suspended_at"` // zero: not suspended
 
+	NotifyBelow imagegen.Credits `json:"notify_below,omitempty"` // an event says that the balance fell below it
+
 	Sponsor string     `json:"sponsor,omitempty"` // the name of who pays; "": the user
 	Limits  *KeyLimits `json:"limits,omitempty"`  // of a member; nil: none
 }

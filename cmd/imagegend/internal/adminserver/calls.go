@@ -20,6 +20,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/console"
 	"github.com/imagegend/imagegend/imagegen/engine"
+	"github.com/imagegend/imagegend/imagegen/webhook"
 )
 
 // Local carries calls out on an opened database. In a server, the socket and the operators' programs call it; a command
@@ -35,6 +36,8 @@ type Local struct {
 	Money console.Money // zero: the settings of serve are not known here
 
 	Backing *backups.Schedule // nil: no scheduled backups are made
+
+	Webhooks *webhook.Deliverer // nil: there are none, or no server
 }
 
 var _ admin.Caller = (*Local)(nil)
@@ -56,6 +59,7 @@ func (l *Local) calls() []call {
 		on(admin.CreateUser, l.createUser),
 		on(admin.ListUsers, l.listUsers),
 		on(admin.SetAccountType, l.setAccountType),
+		on(admin.SetNotifyBelow, l.setNotifyBelow),
 		on(admin.SetSponsor, l.setSponsor),
 		on(admin.ListMembers, l.listMembers),
 		on(admin.DisableUser, l.changing(accounts.DisableUser)),
@@ -82,6 +86,10 @@ func (l *Local) calls() []call {
 		on(admin.ListDisputes, l.listDisputes),
 		on(admin.ResolveDispute, l.resolveDispute),
 		on(admin.ListTrail, l.listTrail),
+		on(admin.ListEvents, l.listEvents),
+		on(admin.ListWebhooks, l.listWebhooks),
+		on(admin.TestWebhook, l.testWebhook),
+		on(admin.ResendWebhook, l.resendWebhook),
 		on(admin.Audit, l.audit),
 		stream(admin.Backup, l.Backup),
 		on(admin.GetBackups, l.getBackups),

@@ -67,12 +67,14 @@ func TestScopeOfEachCall(t *testing.T) {
 	local := open(t, t.TempDir())
 	scopes := map[account.Scope][]string{
 		account.ScopeRead: {"users", "keys", "lots", "history", "generations", "disputes", "trail", "readiness",
-			"clock", "backups", "usage", "totals", "members"},
-		account.ScopeUsers:   {"create-user", "set-account-type", "suspend-user", "resume-user", "disable-user"},
+			"clock", "backups", "usage", "totals", "members", "events", "webhooks"},
+		account.ScopeUsers: {"create-user", "set-account-type", "set-notify-below",
+			"suspend-user", "resume-user", "disable-user"},
 		account.ScopeKeys:    {"create-key", "limit-key", "revoke-key"},
 		account.ScopeCredits: {"grant", "revoke", "set-sponsor"},
-		account.ScopeData:    {"generation", "erase-generation", "resolve-dispute", "audit", "backup", "confirm-clock"},
-		account.ScopeAll:     {"invite-user"},
+		account.ScopeData: {"generation", "erase-generation", "resolve-dispute", "audit", "backup", "confirm-clock",
+			"test-webhook", "resend-webhook"},
+		account.ScopeAll: {"invite-user"},
 	}
 	for _, scope := range account.ScopeNames() {
 		h := allowing(local, account.Scopes(scope))

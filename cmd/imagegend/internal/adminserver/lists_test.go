@@ -45,6 +45,7 @@ func TestAnEmptyListIsNoNull(t *testing.T) {
 		{"history", `{"user":"alice","limit":9}`, "[]\n"},
 		{"disputes", "{}", "[]\n"},
 		{"trail", `{"act":"clock","limit":9}`, `"rows":[]`},
+		{"events", `{"after":7}`, `"events":[],"next":7`},
 		{"usage", `{"user":"alice"}`, `"group_by":[],"data":[]`},
 		{"totals", "{}", `"group_by":[],"currency":"","credit_value":"0.00","data":[]`},
 		{"audit", "{}", `"Violations":[]`},

@@ -22,8 +22,8 @@ import (
 )
 
 // reads are the calls that change nothing and show nobody's prompts.
-var reads = []string{"disputes", "users", "keys", "generations", "lots", "history", "trail", "clock", "readiness",
-	"backups", "ops-keys", "usage", "totals", "members"}
+var reads = []string{"disputes", "users", "keys", "generations", "lots", "history", "trail", "events",
+	"webhooks", "clock", "readiness", "backups", "ops-keys", "usage", "totals", "members"}
 
 // operation is a call that an operator is to answer for, and the acts that it leaves.
 type operation struct {
@@ -48,6 +48,10 @@ func operations(service *engine.Engine) []operation {
 			}},
 		{admin.SetAccountType.Name, []account.Act{account.ActUserSet}, func(ctx context.Context, s admin.Caller) error {
 			_, err := admin.SetAccountType.Do(ctx, s, admin.AccountType{User: "alice", Type: "PRO"})
+			return err
+		}},
+		{admin.SetNotifyBelow.Name, []account.Act{account.ActUserSet}, func(ctx context.Context, s admin.Caller) error {
+			_, err := admin.SetNotifyBelow.Do(ctx, s, admin.NotifyBelow{User: "alice", Below: 3})
 			return err
 		}},
 		{admin.InviteUser.Name, []account.Act{account.ActUserInvite}, func(ctx context.Context, s admin.Caller) error {
@@ -113,6 +117,18 @@ func operations(service *engine.Engine) []operation {
 			func(ctx context.Context, s admin.Caller) error {
 				return admin.Backup.Do(ctx, s, io.Discard)
 			}},
+		{admin.TestWebhook.Name, nil, func(ctx context.Context, s admin.Caller) error {
+			if _, err := admin.TestWebhook.Do(ctx, s, "shop"); err == nil {
+				return errors.New("nothing can be tested without a server")
+			}
+			return nil
+		}},
+		{admin.ResendWebhook.Name, nil, func(ctx context.Context, s admin.Caller) error { // see TestWebhooks
+			if _, err := admin.ResendWebhook.Do(ctx, s, admin.Resend{Name: "shop", After: 1}); err == nil {
+				return errors.New("there is no webhook")
+			}
+			return nil
+		}},
 		{admin.ConfirmClock.Name, nil, func(ctx context.Context, s admin.Caller) error { // nothing is in doubt
 			_, err := admin.ConfirmClock.Do(ctx, s, admin.None{})
 			return err

@@ -59,7 +59,8 @@ func (l *Local) view(ctx context.Context, u imagegen.User) (admin.User, error) {
 	}
 	role, err := l.role(ctx, u.ID)
 	view := admin.User{ID: u.ID, Name: u.Name, AccountType: u.AccountType, Role: role, Credits: b.Credits,
-		CreatedAt: at(u.CreatedAt), DisabledAt: at(u.DisabledAt), SuspendedAt: at(u.SuspendedAt)}
+		CreatedAt: at(u.CreatedAt), DisabledAt: at(u.DisabledAt), SuspendedAt: at(u.SuspendedAt),
+		NotifyBelow: u.NotifyBelow}
 	if err != nil || u.Sponsor == "" {
 		return view, err
 	}

@@ -54,7 +54,7 @@ func TestWrongUsage(t *testing.T) {
 		{"move --to-data-dir x --give-up", []string{"--give-up is about the source"}},
 		{"user create a b", []string{`"b"`, "quotes"}},
 		{"user create a --credits 0", []string{"--credits", "from 1"}},
-		{"user set a", []string{`required flag(s) "account-type" not set`}},
+		{"user set a", []string{"at least one of the flags in the group [account-type notify-below] is required"}},
 		{"key create", []string{`required flag(s) "user" not set`}},
 		{"key create --user a --expires-in 0s", []string{"--expires-in", "more than 0"}},
 		{"key create --user a --expires-in 0", []string{"--expires-in", "such as 0s"}},

@@ -59,23 +59,42 @@ func (a *app) userListCommand() *cobra.Command {
 	return c
 }
 
-// userSetCommand changes a word that callers see with their balance. The service derives nothing from it: what a type
-// is worth is up to the operator.
+// userSetCommand changes a word that callers see with their balance, from which the service derives nothing, and the
+// balance of which an event says that it is low. Each is a call of its own, made if its flag is there.
 func (a *app) userSetCommand() *cobra.Command {
 	var t admin.AccountType
+	var n admin.NotifyBelow
 	c := &cobra.Command{
-		Use:     "set NAME --account-type TYPE",
-		Short:   "change a user's account type",
-		Example: "  imagegend user set alice --account-type PRO",
+		Use:     "set NAME [--account-type TYPE] [--notify-below N]",
+		Short:   "change a user's account type, or the balance that counts as low",
+		Example: "  imagegend user set alice --account-type PRO\n  imagegend user set alice --notify-below 10",
 		Args:    exactly("NAME"),
 	}
-	changing(a, c, admin.SetAccountType, &t, &t.User, func(u admin.User) string {
-		return fmt.Sprintf("user %s now has account type %s", u.Name, u.AccountType)
+	asJSON := jsonFlag(c, "one JSON object")
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) (err error) {
+		var u admin.User
+		t.User, n.User = args[0], args[0]
+		if c.Flags().Changed("account-type") {
+			if u, err = admin.SetAccountType.Do(cmd.Context(), s, t); err != nil {
+				return err
+			}
+		}
+		if c.Flags().Changed("notify-below") {
+			if u, err = admin.SetNotifyBelow.Do(cmd.Context(), s, n); err != nil {
+				return err
+			}
+		}
+		line := fmt.Sprintf("user %s now has account type %s", u.Name, u.AccountType)
+		if u.NotifyBelow > 0 {
+			line += fmt.Sprintf(", and an event says when fewer than %d credits are left", u.NotifyBelow)
+		}
+		return a.printResult(*asJSON, u, "%s", line)
 	})
 	c.Flags().StringVar(&t.Type, "account-type", "",
 		"`type` of the account: A-Z, 0-9 and _; of a member, an empty one is that of its sponsor")
-	// So far it is all that can be set, and the command would do nothing without it.
-	required(c, "account-type")
+	c.Flags().Int64Var((*int64)(&n.Below), "notify-below", 0,
+		"`number` of credits: an event says that fewer are left; 0: none does")
+	c.MarkFlagsOneRequired("account-type", "notify-below") // the command would do nothing without one
 	return c
 }
 

@@ -93,6 +93,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.FairShares, s.MaxRefusals = false, 7
 		s.Currency, s.CreditValue = "EUR", 12_500
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
+		s.Events, s.EventsRetain, s.Webhooks = true, 240*time.Hour, "hooks.yaml"
 		s.DrainTimeout, s.LogFormat, s.LogLevel, s.ReadyFile = time.Minute, "json", "debug", "ready.json"
 		s.OpsAdmin = true
 		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
@@ -118,7 +119,9 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"person-header": "x-user-id,X-Mail",
 		"models":        "m.yaml", "policy": "quality-first", "concurrency": "4", "nodes": "3", "max-queued": "50",
 		"fair-shares": "false", "max-refusals": "7", "slot-wait": "5s", "attempt-timeout": "1m", "retain": "720h",
-		"keep-failed-prompts": "48h", "trail-retain": "480h", "join-window": "5m", "ops-admin": "true",
+		"keep-failed-prompts": "48h", "trail-retain": "480h", "events": "true", "events-retain": "240h",
+		"webhooks":    "hooks.yaml",
+		"join-window": "5m", "ops-admin": "true",
 		"currency": "EUR", "credit-value": "0.0125",
 		"backup-to": "/backups", "backup-every": "1h", "backup-keep": "3", "console": "false",
 		"operator-name": "olivia", "operator-password-file": "password", "brand-name": "Atelier",

@@ -67,6 +67,9 @@ type Server struct {
 	Retain         time.Duration // 0: for ever
 	KeepFailed     time.Duration // prompts of failed generations; 0: for ever
 	TrailRetain    time.Duration // 0: for ever
+	Events         bool
+	EventsRetain   time.Duration // 0: for ever
+	Webhooks       string
 	JoinWindow     time.Duration // 0: no call joins another
 
 	Money
@@ -193,6 +196,11 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 			"how long after its end the prompt of a failed generation is forgotten, 24h or more, or never")
 		fs.Var(newPeriod(&s.TrailRetain, 400*24*time.Hour, anyDuration), "trail-retain",
 			"age at which rows of the audit trail are removed, or never")
+		declareBool(fs, &s.Events, "events", false, "keep a feed of what happens, for other programs")
+		fs.Var(newPeriod(&s.EventsRetain, 30*24*time.Hour, anyDuration), "events-retain",
+			"age at which events are removed from the feed, or never")
+		fs.StringVar(&s.Webhooks, "webhooks", "",
+			"`file` with addresses that get events, and their secrets, readable by nobody else")
 	})
 	s.MoneyFlags(fs)
 	s.consoleFlags(fs)

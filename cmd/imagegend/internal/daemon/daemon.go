@@ -69,6 +69,7 @@ type daemon struct {
 	admin    *http.Server
 	ops      *ops // nil: there is no address for operators
 	backups  *backing
+	hooks    hooks
 	metrics  *metrics.Metrics
 	history  *console.History // nil: there is no console
 	tracer   *otel.Tracer     // nil: no traces are sent
@@ -192,8 +193,13 @@ func (d *daemon) openData(ctx context.Context) (err error) {
 		return err
 	}
 	// The Schedule is not there yet.
-	warnings := func(ctx context.Context) []imagegen.Notice { return d.backups.Warnings(ctx) }
+	warnings := func(ctx context.Context) []imagegen.Notice {
+		return append(d.backups.Warnings(ctx), d.hooks.warnings()...)
+	}
 	if d.node, err = openNode(ctx, d.options.Settings, d.offered, warnings, d.log, d.observer()); err != nil {
+		return err
+	}
+	if err := d.hooks.prepare(d.options.Settings, d.db, d.log); err != nil {
 		return err
 	}
 	if err := private.CheckOwn(d.options.DataDir); err != nil {
@@ -242,7 +248,8 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 	d.http.ErrorLog = troubles
 	// The socket and the operators' programs share one Local.
 	local := &adminserver.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console,
-		Money: console.Money(d.options.Money), Backing: d.backups.Schedule}
+		Money: console.Money(d.options.Money), Backing: d.backups.Schedule,
+		Webhooks: d.hooks.Deliverer}
 	watching := d.watching(local)
 	d.admin = adminserver.NewServer(local)
 	// On the socket monitoring and profiles are beside the calls; who can open it may do everything.
@@ -260,6 +267,7 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 	d.announce(welcome)
 	d.warnOfStranded(ctx)
 	d.backups.startMaking(ctx, local)
+	d.hooks.start()
 	return nil
 }
 

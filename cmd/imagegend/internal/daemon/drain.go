@@ -57,6 +57,7 @@ func (d *daemon) stopAll() error {
 	d.linger()
 	d.shutDown(answersGrace)
 	d.backups.running.Wait()
+	d.hooks.stop()
 	d.noteStop()
 	return errors.Join(err, d.db.Close())
 }

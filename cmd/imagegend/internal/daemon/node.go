@@ -45,6 +45,11 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 	if err := keepCurrency(ctx, db, s.Currency); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
+	if !s.Events { // a former process may have kept them
+		if err := db.KeepFeed(ctx, false); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
 	secret, err := db.Secret(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -57,9 +62,11 @@ func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 		Nodes:  s.Nodes,
 		Limits: engine.Limits{Concurrency: s.Concurrency, SlotWait: s.SlotWait, MaxQueued: s.MaxQueued,
 			FairShares: s.FairShares, MaxRefusals: orNever(s.MaxRefusals)},
-		Attempts:  engine.Attempts{Timeout: s.AttemptTimeout},
-		Repeats:   engine.Repeats{JoinWindow: orNever(s.JoinWindow)},
-		Retention: engine.Retention{Generations: s.Retain, FailedPrompts: orNever(s.KeepFailed), Trail: s.TrailRetain},
+		Attempts: engine.Attempts{Timeout: s.AttemptTimeout},
+		Repeats:  engine.Repeats{JoinWindow: orNever(s.JoinWindow)},
+		Retention: engine.Retention{Generations: s.Retain, FailedPrompts: orNever(s.KeepFailed), Trail: s.TrailRetain,
+			Events: orNever(s.EventsRetain)},
+		Feed: s.Events,
 		// Only the console shows thumbnails.
 		Thumbnails: s.Console,
 		EndUserKey: secret[:],

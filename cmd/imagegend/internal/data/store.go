@@ -23,6 +23,7 @@ type Store interface {
 	account.OperatorKeyStore
 	imagegen.Inspector
 	imagegen.TotalsKeeper
+	imagegen.FeedKeeper
 	account.TrailStore
 	imagegen.Timekeeper
 	imagegen.ImageStore

@@ -1,0 +1,54 @@
+package adminserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
+	"github.com/imagegend/imagegend/imagegen/webhook"
+)
+
+func (l *Local) listWebhooks(ctx context.Context, _ admin.None) ([]admin.Webhook, error) {
+	places, err := l.DB.FeedPlaces(ctx)
+	if err != nil {
+		return nil, words(err)
+	}
+	slices.SortFunc(places, func(a, b imagegen.FeedPlace) int { return strings.Compare(a.Reader, b.Reader) })
+	return each(places, func(p imagegen.FeedPlace) admin.Webhook {
+		return admin.Webhook{Name: p.Reader, Number: p.Number, Event: p.Event, At: at(p.At), Tries: p.Tries,
+			Since: at(p.Since), WebhookAnswer: admin.WebhookAnswer{Status: p.Status, Answer: p.Answer}}
+	}), nil
+}
+
+func (l *Local) testWebhook(ctx context.Context, name string) (a admin.WebhookAnswer, err error) {
+	if l.Webhooks == nil {
+		return a, refusal("only a running server with the setting webhooks can test one; ask it over /admin/v1")
+	}
+	a.Status, a.Answer, err = l.Webhooks.Test(ctx, name)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return a, noWebhook(name)
+	}
+	return a, err
+}
+
+func (l *Local) resendWebhook(ctx context.Context, r admin.Resend) (none admin.None, err error) {
+	err = webhook.SendAgain(ctx, l.DB, r.Name, r.After)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return none, noWebhook(r.Name)
+	}
+	if err == nil {
+		err = l.DB.Note(ctx, account.TrailRow{Act: account.ActWebhookResend, Target: r.Name, Outcome: account.TrailDone,
+			After: fmt.Sprint("after=", r.After)})
+	}
+	return none, words(err)
+}
+
+func noWebhook(name string) error {
+	return &worded{fmt.Sprintf("there is no webhook %q; imagegend webhook list shows them all", name),
+		imagegen.ErrNotFound}
+}
