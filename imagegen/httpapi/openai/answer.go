@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	vector "github.com/segmentio/asm/base64"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/wire"
@@ -202,7 +203,7 @@ func writeBase64(w io.Writer, f *imagegen.ImageFile) error {
 		if _, err := io.ReadFull(f, raw[:n]); err != nil {
 			return fmt.Errorf("openai: image %s: %w", f.ID, err)
 		}
-		base64.StdEncoding.Encode(encoded, raw[:n])
+		vector.StdEncoding.Encode(encoded, raw[:n])
 		if _, err := w.Write(encoded[:base64Length(n)]); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 
+	vector "github.com/segmentio/asm/base64"
+
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -150,7 +152,7 @@ func (e *encoder) Read(p []byte) (int, error) {
 			return 0, e.err
 		}
 		e.rest = e.encoded[:base64.StdEncoding.EncodedLen(n)]
-		base64.StdEncoding.Encode(e.rest, e.raw[:n])
+		vector.StdEncoding.Encode(e.rest, e.raw[:n])
 	}
 	n := copy(p, e.rest)
 	e.rest = e.rest[n:]
