@@ -92,7 +92,7 @@ func TestQuestions(t *testing.T) {
 	conn, err := pgx.Connect(ctx, s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
-	answers := ask(t, conn)
+	answers := answered(t, conn)
 	is.Equal(len(answers), 10)
 	text := func(question, row, column int) string { return fmt.Sprint(number(answers[question][row][column])) }
 
@@ -124,8 +124,8 @@ func TestQuestions(t *testing.T) {
 	is.Equal(len(answers[8])+len(answers[9]), 0)
 }
 
-// ask asks the questions of docs/schema.md.
-func ask(t *testing.T, conn *pgx.Conn) (answers [][][]any) {
+// answered asks the questions of docs/schema.md.
+func answered(t *testing.T, conn *pgx.Conn) (answers [][][]any) {
 	t.Helper()
 	for _, m := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(schemaPage(t), -1) {
 		rows, err := conn.Query(t.Context(), m[1])
@@ -160,7 +160,7 @@ func TestFilledDatabase(t *testing.T) {
 	conn, err := pgx.Connect(ctx, s.Address(databaseOf(t, url)))
 	is.NoErr(err)
 	defer conn.Close(context.Background())
-	answers := ask(t, conn)
+	answers := answered(t, conn)
 	sum := func(question, column int) (sum float64) {
 		for _, row := range answers[question] {
 			sum += number(row[column]).(float64)
