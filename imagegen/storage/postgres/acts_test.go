@@ -3,15 +3,20 @@ package postgres_test
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
+	"github.com/imagegend/imagegend/imagegen/storage/transfer"
 )
 
 // Grants of several nodes share commits, and the trail has a row of each.
@@ -52,6 +57,51 @@ func total(nodes []*postgres.DB) (trips, transactions int64) {
 		trips, transactions = trips+t, transactions+n
 	}
 	return trips, transactions
+}
+
+// Grants wait for nobody who chains the trail, and the trail is the same before its new rows are chained.
+func TestTrailBeforeItIsChained(t *testing.T) {
+	s, is, ctx := postgrestest.Start(t), is.New(t), t.Context()
+	url := s.Database(t)
+	db := open(t, url)
+	fund(t, db)
+	_, err := db.Trail(ctx, account.TrailQuery{Limit: 1}) // chains it
+	is.NoErr(err)
+	outside := holding(t, s, url, `select from imagegend.acts for update`)
+	for range 3 {
+		_, err := db.Grant(ctx, imagegen.Grant{User: "bob", Credits: 1})
+		is.NoErr(err)
+	}
+	left := func() (n int) {
+		is.NoErr(outside.conn.QueryRow(ctx, `select count(*) from imagegend.trail_new`).Scan(&n))
+		return n
+	}
+	is.Equal(left(), 3)
+	before := trailOf(t, db)
+	is.Equal(len(before), 4+1)
+	report, err := db.Audit(ctx)
+	is.NoErr(err)
+	is.Equal(report.TrailRows, 4)
+	is.Equal(len(report.Violations), 0)
+	outside.commit()
+	page, err := db.Trail(ctx, account.TrailQuery{Limit: 3})
+	is.NoErr(err)
+	is.Equal(len(page.Rows), 3)
+	is.Equal(page.Rows[0].Seq, uint64(4))
+	is.Equal(left(), 0)
+	is.Equal(cmp.Diff(before, trailOf(t, db)), "")
+}
+
+// trailOf is the trail and its ends, as a move and a backup take them.
+func trailOf(t *testing.T, db *postgres.DB) []transfer.Row {
+	t.Helper()
+	is := is.New(t)
+	s, err := db.Snapshot(t.Context())
+	is.NoErr(err)
+	defer s.Close()
+	rows, err := s.Rows(t.Context(), transfer.Place{Bucket: "trail"}, 1000)
+	is.NoErr(err)
+	return slices.DeleteFunc(rows, func(r transfer.Row) bool { return !strings.HasPrefix(r.Bucket, "trail") })
 }
 
 // The last use of many keys waits for no act, and holds none up.

@@ -137,7 +137,7 @@ func (k *kept) walk(b kv.Bucket, from []byte, down bool, f func(key, value []byt
 		k.walkAhead(b, from, down, f)
 		return
 	}
-	if len(k.written) > 0 {
+	if k.writes && len(k.written) > 0 {
 		var writes pgx.Batch
 		k.flush(&writes)
 		k.must(k.send(&writes))

@@ -251,12 +251,16 @@ func (s *session) readAccount(u imagegen.UserID) {
 	}
 }
 
-// lock reads accounts that the query locks, for no longer than the locks of its batch were waited for.
+// lock reads accounts that the query locks. It waits for them as long as the locks of its batch were waited for.
 func (s *session) lock(scan func(pgx.Rows) error, sql string, users ...imagegen.UserID) {
 	var b pgx.Batch
-	b.Queue(waitFor(s.wait))
+	if s.wait > 0 {
+		b.Queue(waitFor(s.wait))
+	}
 	b.Queue(sql, unique(users)).Query(scan)
-	b.Queue(waitFor(0))
+	if s.wait > 0 {
+		b.Queue(waitFor(0))
+	}
 	err := s.send(&b)
 	if codeOf(err) == codeLockNotAvailable {
 		s.awaited = users

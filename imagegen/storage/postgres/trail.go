@@ -112,37 +112,38 @@ func (k *kept) readAhead() {
 	}
 }
 
-// walkAhead is walk over the trail and what readAhead has chained.
+// walkAhead is walk over the trail and what readAhead has chained: rows behind all that are stored, and the ends anew.
 func (k *kept) walkAhead(b kv.Bucket, from []byte, down bool, f func(key, value []byte) bool) {
-	order := func(a, b string) int { return cmp.Compare(a, b) }
-	if down {
-		order = func(a, b string) int { return cmp.Compare(b, a) }
-	}
-	var ahead []string
+	var ahead []place
 	for at := range k.written {
 		if at.bucket == b && (!down && at.key >= string(from) || down && (from == nil || at.key < string(from))) {
-			ahead = append(ahead, at.key)
+			ahead = append(ahead, at)
 		}
 	}
-	slices.SortFunc(ahead, order)
-	stopped := false
-	pass := func(key, value []byte) bool {
-		stopped = !f(key, value)
-		return !stopped
+	slices.SortFunc(ahead, func(a, b place) int { return cmp.Compare(a.key, b.key) })
+	if down {
+		slices.Reverse(ahead)
 	}
-	shelves[b].walk(k, b, from, down, func(key, value []byte) bool {
-		for len(ahead) > 0 && order(ahead[0], string(key)) < 0 {
-			if !pass([]byte(ahead[0]), k.written[place{b, ahead[0]}]) {
-				return false
+	goesOn := true
+	pass := func() {
+		for _, at := range ahead {
+			goesOn = goesOn && f([]byte(at.key), k.written[at])
+		}
+	}
+	if down {
+		pass()
+	}
+	if goesOn {
+		shelves[b].walk(k, b, from, down, func(key, value []byte) bool {
+			if at := (place{b, string(key)}); k.written[at] != nil {
+				value = k.written[at]
+				ahead = slices.DeleteFunc(ahead, func(p place) bool { return p == at })
 			}
-			ahead = ahead[1:]
-		}
-		if len(ahead) > 0 && ahead[0] == string(key) {
-			ahead, value = ahead[1:], k.written[place{b, ahead[0]}]
-		}
-		return pass(key, value)
-	})
-	for len(ahead) > 0 && !stopped && pass([]byte(ahead[0]), k.written[place{b, ahead[0]}]) {
-		ahead = ahead[1:]
+			goesOn = f(key, value)
+			return goesOn
+		})
+	}
+	if !down {
+		pass()
 	}
 }
