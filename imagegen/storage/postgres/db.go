@@ -98,7 +98,7 @@ type DB struct {
 	// in the database would do for correctness, but a transaction that waits for that one holds a connection.
 	acting chan struct{}
 
-	unchained atomic.Bool // this process has added rows to the trail
+	unchained chan struct{} // has a value if this process has added rows to the trail
 
 	trips, commits atomic.Int64 // round trips and commits of transactions that write, so far
 
@@ -192,7 +192,8 @@ func connect(ctx context.Context, c Config) (*DB, error) {
 	db := &DB{pool: pool, sql: inSchema{pool, schema}, hosted: c.Pool != nil, patience: longestAnswer, images: c.Images,
 		observer: c.Observer, log: log, clock: databaseClock{given: c.Now},
 		wake: wake{every: cmp.Or(c.Poll, defaultPoll)}, quit: func() {}, acting: make(chan struct{}, 1),
-		marking: make(chan struct{}, marksAtOnce), taken: newTaken(pool.Config().MaxConns)}
+		marking: make(chan struct{}, marksAtOnce), taken: newTaken(pool.Config().MaxConns),
+		unchained: make(chan struct{}, 1)}
 	if err := db.prepare(ctx, c.Migrate); err != nil {
 		db.hangUp()
 		return nil, err
@@ -278,16 +279,20 @@ const upkeepEvery = time.Minute
 // upkeep chains the trail and writes off expired credits until ctx ends. The latter, and to chain what other processes
 // have added, is for one of all processes at a time.
 func (db *DB) upkeep(ctx context.Context) {
-	tick, chain := time.NewTicker(upkeepEvery), time.NewTicker(chainEvery)
+	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
-	defer chain.Stop()
+	var chain <-chan time.Time
 	for {
 		select {
 		case <-tick.C:
-		case <-chain.C:
-			if db.unchained.Swap(false) && db.chain(ctx) != nil {
-				db.unchained.Store(true)
+		case <-db.unchained:
+			if chain == nil {
+				chain = time.After(chainEvery)
 			}
+			continue
+		case <-chain:
+			chain = nil
+			_ = db.chain(ctx) // if it fails, a later one does it
 			continue
 		case <-ctx.Done():
 			return

@@ -23,7 +23,12 @@ var _ trail.Later = (*kept)(nil)
 func (k *kept) Add(r account.TrailRow) {
 	k.changes++
 	k.noted = append(k.noted, &r)
-	k.OnCommit(func() { k.db.unchained.Store(true) })
+	k.OnCommit(func() {
+		select {
+		case k.db.unchained <- struct{}{}:
+		default: // upkeep knows
+		}
+	})
 }
 
 const (
@@ -35,8 +40,8 @@ const (
 
 var readNew = "select t.id, " + trailNew.of("t") + " from imagegend.trail_new t order by id limit $1"
 
-// unchained reads the first rows that are not chained yet, in the order in which they were added.
-func (s *session) unchained(most int) (ids []int64, all []account.TrailRow) {
+// chainable reads the first rows that are not chained yet, in the order in which they were added.
+func (s *session) chainable(most int) (ids []int64, all []account.TrailRow) {
 	s.query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var id int64
@@ -56,14 +61,14 @@ func (db *DB) chain(ctx context.Context) error {
 	for n := mostChained; n == mostChained; {
 		there := false
 		if err := db.view(ctx, func(s *session) error {
-			ids, _ := s.unchained(1)
+			ids, _ := s.chainable(1)
 			there = len(ids) > 0
 			return nil
 		}); err != nil || !there {
 			return err
 		}
 		if err := db.update(ctx, func(s *session) error {
-			ids, rows := s.unchained(mostChained)
+			ids, rows := s.chainable(mostChained)
 			n = len(ids)
 			for _, r := range rows {
 				if err := trail.Chain(&s.kept, r); err != nil {
@@ -106,7 +111,7 @@ func (k *kept) readAhead() {
 		return
 	}
 	k.ahead = true
-	_, rows := k.unchained(1 << 30)
+	_, rows := k.chainable(1 << 30)
 	for _, r := range rows {
 		k.must(trail.Chain(k, r))
 	}
