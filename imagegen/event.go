@@ -12,7 +12,8 @@ type EventKind string
 // Results of a generation. Each is reported after it has become durable. While a charge is in
 // dispute, its refund counts as 0.
 const (
-	EventAccepted  EventKind = "accepted"  // charged, and queued or under way; Credits: the charge
+	// charged, and queued or under way, or Record.Hosted and no longer queued; Credits: the charge
+	EventAccepted  EventKind = "accepted"
 	EventSettled   EventKind = "settled"   // succeeded: images stored, the rest refunded; Credits: the refund
 	EventFailed    EventKind = "failed"    // no image, all credits refunded; Credits: the refund
 	EventCancelled EventKind = "cancelled" // by its owner, before any image; all credits refunded; Credits: the refund

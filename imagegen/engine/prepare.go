@@ -14,6 +14,7 @@ const preparedFor = time.Hour
 
 // Prepared is a request that [Session.Prepare] has checked. It is for its session's user and for this process.
 type Prepared struct {
+	session  *Session
 	call     *call           // nil: the request repeats an earlier one
 	repeated imagegen.Result // the answer of that one
 	until    time.Time
@@ -38,7 +39,7 @@ func (s *Session) Prepare(ctx context.Context, q imagegen.GenerateRequest) (*Pre
 		return nil, err
 	}
 	q.Async = true
-	p := &Prepared{until: time.Now().Add(preparedFor)}
+	p := &Prepared{session: s, until: time.Now().Add(preparedFor)}
 	p.repeated, err = s.generate(ctx, q, func(c *call, ctx context.Context) (imagegen.Result, error) {
 		p.call = c
 		return imagegen.Result{}, c.prepare(ctx)
@@ -80,6 +81,9 @@ func (c *call) prepare(ctx context.Context) error {
 // Engines find the work when they next look at the queue, and this one at once with Wake. Config.Observer hears of the
 // acceptance when the first attempt begins.
 func (s *Session) GenerateTx(ctx context.Context, tx imagegen.HostTx, p *Prepared) (imagegen.Result, error) {
+	if p.session.engine != s.engine || p.session.Payer() != s.Payer() {
+		return imagegen.Result{}, imagegen.Invalid("the request was prepared for another user, or by another engine")
+	}
 	result, err := p.repeated, error(nil)
 	if p.call != nil {
 		result, err = s.generateTx(ctx, tx, p)
@@ -90,9 +94,6 @@ func (s *Session) GenerateTx(ctx context.Context, tx imagegen.HostTx, p *Prepare
 
 func (s *Session) generateTx(ctx context.Context, tx imagegen.HostTx, p *Prepared) (imagegen.Result, error) {
 	c, e := p.call, s.engine
-	if c.engine != e || c.session.Payer() != s.Payer() {
-		return imagegen.Result{}, imagegen.Invalid("the request was prepared for another user, or by another engine")
-	}
 	if err := e.life.admitWork(); err != nil {
 		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
 	}

@@ -99,6 +99,8 @@ func TestPreparedIsChargedOnce(t *testing.T) {
 			h.is.NoErr(err)
 			h.is.Equal(again.ID, first.ID)
 			h.is.Equal(again.Status, imagegen.StatusQueued)
+			_, err = h.engine.As(bob).GenerateTx(t.Context(), hostTx{}, p)
+			h.is.True(errors.Is(err, imagegen.ErrInvalidRequest)) // it is none of his
 		}
 		_, err = h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, other)
 		h.is.True(errors.Is(err, imagegen.ErrIdempotencyKeyReused))
