@@ -98,7 +98,8 @@ func (a *audit) generations() error {
 			a.report.Generations++
 			g := page[id]
 			r := g.lift()
-			if sums.Add(r.TotalsKey(), r.Totals()); !r.Terminal() && r.State != imagegen.StateErased || r.Dispute != "" {
+			sums.Add(r.TotalsKey(), r.Totals())
+			if !r.Terminal() && r.State != imagegen.StateErased || r.Dispute != "" {
 				counted[id] = r
 			}
 			a.generation(r)

@@ -157,7 +157,8 @@ func TestAuditBesideWork(t *testing.T) {
 		return err
 	}
 	for n := range users {
-		_, err := db.Grant(t.Context(), imagegen.Grant{User: imagegen.UserID(fmt.Sprint("user ", n)), Credits: 1_000_000})
+		u := imagegen.UserID(fmt.Sprint("user ", n))
+		_, err := db.Grant(t.Context(), imagegen.Grant{User: u, Credits: 1_000_000})
 		is.NoErr(err)
 	}
 	var work errgroup.Group

@@ -152,7 +152,9 @@ func TestPlansAtSize(t *testing.T) {
 		"failed ones": func() error { return page("user_1", imagegen.Query{Status: imagegen.StatusFailed}) },
 		// The statistics say that a tenth is of user_0, and not that all of those are old.
 		"page of one who was away":        func() error { return page("user_0", imagegen.Query{}) },
-		"failed ones of one who was away": func() error { return page("user_0", imagegen.Query{Status: imagegen.StatusFailed}) },
+		"failed ones of one who was away": func() error {
+			return page("user_0", imagegen.Query{Status: imagegen.StatusFailed})
+		},
 		"favourites":                      func() error { return page("user_1", imagegen.Query{Favourites: true}) },
 		"poll":                            func() error { _, err := db.Generation(ctx, of(5)); return err },
 		"repetition": func() error {
