@@ -151,12 +151,12 @@ func TestPlansAtSize(t *testing.T) {
 		"next page":   func() error { return page("user_1", imagegen.Query{After: of(30_000)}) },
 		"failed ones": func() error { return page("user_1", imagegen.Query{Status: imagegen.StatusFailed}) },
 		// The statistics say that a tenth is of user_0, and not that all of those are old.
-		"page of one who was away":        func() error { return page("user_0", imagegen.Query{}) },
+		"page of one who was away": func() error { return page("user_0", imagegen.Query{}) },
 		"failed ones of one who was away": func() error {
 			return page("user_0", imagegen.Query{Status: imagegen.StatusFailed})
 		},
-		"favourites":                      func() error { return page("user_1", imagegen.Query{Favourites: true}) },
-		"poll":                            func() error { _, err := db.Generation(ctx, of(5)); return err },
+		"favourites": func() error { return page("user_1", imagegen.Query{Favourites: true}) },
+		"poll":       func() error { _, err := db.Generation(ctx, of(5)); return err },
 		"repetition": func() error {
 			_, err := db.GenerationByIdempotencyKey(ctx, "user_0", "order 10")
 			return err
