@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +134,40 @@ func TestOverviewOfABrokenLedger(t *testing.T) {
 	s.is.Equal(olivia.get("overview").StatusCode, http.StatusInternalServerError)
 	broken.broken = false
 	s.is.Equal(olivia.get("overview").StatusCode, http.StatusOK)
+}
+
+// While new sums are made, which takes long, a page shows the last ones; the first page waits for them.
+func TestOverviewWhileSumsAreMade(t *testing.T) {
+	slow := &slowSums{}
+	s := observed(t, func(c *console.Config) {
+		slow.CreditAdmin, c.Ledger = c.Ledger, slow
+	})
+	olivia := s.operator()
+	last := regexp.MustCompile("as of .*").FindString(olivia.get("overview").body)
+	s.is.True(last != "")
+	s.clock.Advance(2 * time.Minute)
+	held := make(chan struct{})
+	slow.hold.Store(&held)
+	for range 2 {
+		s.is.True(olivia.get("overview").has(last))
+	}
+	close(held)
+	s.is.Equal(int(slow.made.Load()), 2) // the second page began none of its own
+}
+
+// slowSums has sums wait.
+type slowSums struct {
+	imagegen.CreditAdmin
+	hold atomic.Pointer[chan struct{}]
+	made atomic.Int64
+}
+
+func (l *slowSums) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
+	l.made.Add(1)
+	if held := l.hold.Load(); held != nil {
+		<-*held
+	}
+	return l.CreditAdmin.EachUsage(ctx, from, to, f)
 }
 
 type brokenSums struct {
