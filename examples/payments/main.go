@@ -7,8 +7,9 @@
 //
 // The webhook's metadata say who has paid for how much: user=alice, credits=1000.
 //
-// The way back: with EVENTS_SECRET, STRIPE_KEY and STRIPE_PRICE it opens a checkout for a user whose credits run low. For
-// that, imagegend has events: true, a webhook whose url is http://127.0.0.1:8090/events, and a threshold for the user:
+// The way back: with EVENTS_SECRET, STRIPE_KEY and STRIPE_PRICE it opens a checkout for a user whose credits run low.
+// For that, imagegend has events: true, a webhook whose url is http://127.0.0.1:8090/events, and a threshold for the
+// user:
 //
 //	imagegend user set alice --notify-below 10
 package main

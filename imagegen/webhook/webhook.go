@@ -39,9 +39,9 @@ const (
 	lookAgain  = time.Second // for what is new
 	turnLength = 30 * time.Second
 
-	// FailingAfter is how long the same event was refused when an endpoint counts as failing. It is tried on, after the
+	// failingAfter is how long the same event was refused when an endpoint counts as failing. It is tried on, after the
 	// last of the pauses each time.
-	FailingAfter = 3 * 24 * time.Hour
+	failingAfter = 3 * 24 * time.Hour
 )
 
 // pauses are those between tries of the same event.
@@ -300,7 +300,7 @@ func (d *Deliverer) Warnings() (all []imagegen.Notice) {
 		e.mu.Lock()
 		since := e.failing
 		e.mu.Unlock()
-		if !since.IsZero() && d.now().Sub(since) >= FailingAfter {
+		if !since.IsZero() && d.now().Sub(since) >= failingAfter {
 			all = append(all, imagegen.Notice{Code: "webhook", Detail: fmt.Sprintf(
 				"webhook %q has accepted nothing since %s; its place is kept for as long as events are", e.Name,
 				since.UTC().Format(time.RFC3339))})

@@ -67,7 +67,8 @@ func (a *app) rootCommand() *cobra.Command {
 	addCommands(root, groupUsers, a.userCommand(), a.keyCommand(), a.creditCommand(), a.usageCommand(),
 		a.opsKeyCommand())
 	addCommands(root, groupData, a.generationCommand(), a.trailCommand(), a.eventsCommand(),
-		a.webhookCommand(), a.auditCommand(), a.backupCommand(), a.restoreCommand(), a.moveCommand(), a.migrateCommand(), a.clockCommand())
+		a.webhookCommand(), a.auditCommand(), a.backupCommand(),
+		a.restoreCommand(), a.moveCommand(), a.migrateCommand(), a.clockCommand())
 	addCommands(root, "", a.configCommand(), a.openapiCommand(), a.versionCommand(), a.manCommand())
 	strictDefaults(root)
 	a.complete(root)
