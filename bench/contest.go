@@ -22,6 +22,7 @@ type starter func(*bench) (side, error)
 type turn struct {
 	rate      float64 // answers a second
 	processor float64 // seconds of it for an answer
+	opened    int     // connections to the upstream so far
 }
 
 // hold puts servers under load by turns, so that whatever else the machine does meets all of them. In each round
@@ -76,7 +77,11 @@ func (s side) turn(ctx context.Context, b *bench) (turn, error) {
 		return turn{}, err
 	}
 	after, err := s.processorTime()
-	return turn{r.Rate(), (after - before).Seconds() / float64(r.Requests())}, cmp.Or(err, s.pause(), ctx.Err())
+	if err != nil {
+		return turn{}, err
+	}
+	opened, err := s.connections()
+	return turn{r.Rate(), (after - before).Seconds() / float64(r.Requests()), opened}, cmp.Or(err, s.pause(), ctx.Err())
 }
 
 // figure is a number of each turn.

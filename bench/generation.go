@@ -20,6 +20,9 @@ func (g generation) String() string {
 	if g.memory {
 		on = "in memory"
 	}
+	if g.encoded {
+		from += " that has its answer ready"
+	}
 	return fmt.Sprintf("%s, %s, %s, %d at once", from, g.picture.name, on, g.connections)
 }
 
@@ -41,7 +44,7 @@ func (g generation) theirs(b *bench) (side, error) {
 
 // direct asks the upstream itself.
 func (g generation) direct(b *bench) (side, error) {
-	p, err := b.standin(g.picture)
+	p, err := b.standin(g.work)
 	if err != nil {
 		return side{}, err
 	}

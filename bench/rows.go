@@ -17,6 +17,7 @@ type row struct {
 var (
 	openAI         = work{openAI: true}
 	openAIInMemory = work{openAI: true, memory: true}
+	encoded        = work{openAI: true, encoded: true}
 	ready          = work{}
 	readyInMemory  = work{memory: true}
 )
@@ -72,6 +73,14 @@ var tables = []table{
 		aged("GET of an image", download.ours),
 		// behind all others that need the directory: it leaves a queue there
 		aged("asynchronous intake, 64 at once", intake.ours),
+	}},
+	{[]string{"What", "A second", "To the upstream called directly", "Processor time", "Connections opened"}, []row{
+		encoded.of(photo).at(16).besideDirect(atLeast(0.42)),
+		encoded.of(photo).at(32).besideDirect(target{}),
+		encoded.of(photo).at(64).besideDirect(atLeast(0.28)),
+		shaped(encoded.of(photo).at(16)).besideDirect(atLeast(0.3)),
+		shaped(encoded.of(photo).at(32)).besideDirect(target{}),
+		shaped(encoded.of(photo).at(64)).besideDirect(atLeast(0.2)),
 	}},
 	{[]string{"What", "Target", "Measured", "Beside it"}, []row{
 		alone("memory, openai, "+photo.name+", 64 at once", "≤ 150 MiB", peak(openAI.of(photo).at(64).ours)),

@@ -15,22 +15,23 @@ type work struct {
 	picture picture
 	openAI  bool // the image comes from an upstream, over HTTP; else the process has it ready
 	memory  bool // everything is stored in memory; else on disk
+	encoded bool // the upstream has its answer ready
 }
 
 // standin starts an upstream.
-func (b *bench) standin(of picture) (*process, error) {
-	image, err := b.picture(of)
+func (b *bench) standin(w work) (*process, error) {
+	image, err := b.picture(w.picture)
 	if err != nil {
 		return nil, err
 	}
-	p, _, err := start("", 1, filepath.Join(b.bin, "standin"), "-image", image)
+	p, _, err := start("", 1, filepath.Join(b.bin, "standin"), "-image", image, fmt.Sprintf("-ready=%t", w.encoded))
 	return p, err
 }
 
 // origin is where a server has its images from: an upstream that it asks, or else a file.
 func (b *bench) origin(w work) (upstream *process, file string, err error) {
 	if w.openAI {
-		upstream, err = b.standin(w.picture)
+		upstream, err = b.standin(w)
 		return upstream, "", err
 	}
 	file, err = b.picture(w.picture)
