@@ -480,11 +480,13 @@ func TestGenerateTxOpenForLong(t *testing.T) {
 // Work that waits begins while its user's account is locked by the host, also of another model.
 func TestClaimBesideGenerateTx(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
-	_, err := s.db.CreateCharged(t.Context(), queuedAs("gen_1", "other"), time.Minute)
-	s.is.NoErr(err)
+	for id, model := range map[imagegen.GenerationID]string{"gen_1": "other", "gen_2": "m"} { // alice is in both lines
+		_, err := s.db.CreateCharged(t.Context(), queuedAs(id, model), time.Minute)
+		s.is.NoErr(err)
+	}
 	tx := s.begin()
 	id := s.order(tx, "alice", "poster", s.prepare("alice", ask("")))
-	is.New(t).Equal(claim(t, s.db, 10), []imagegen.GenerationID{"gen_1"})
+	s.is.Equal(claim(t, s.db, 10), []imagegen.GenerationID{"gen_1", "gen_2"})
 	s.is.Equal(len(claim(t, s.db, 10)), 0)
 	s.commit(tx)
 	s.is.Equal(claim(t, s.db, 10), []imagegen.GenerationID{id})
@@ -492,7 +494,7 @@ func TestClaimBesideGenerateTx(t *testing.T) {
 
 func queuedAs(id imagegen.GenerationID, model string) imagegen.Record {
 	r := record(1)
-	r.ID, r.Model, r.Async, r.Attempt = id, model, true, 0
+	r.ID, r.Model, r.Async, r.Attempt, r.IdempotencyKey = id, model, true, 0, ""
 	return r
 }
 
