@@ -163,7 +163,7 @@ func TestModulesComeWithTheirPackages(t *testing.T) {
 		"over HTTP, with sign-ins of its own": {
 			imports: []string{"imagegen/httpapi", "imagegen/httpapi/openai", "imagegen/client",
 				"imagegen/storage/memory"},
-			gains:   []string{"github.com/julienschmidt/httprouter"},
+			gains: []string{"github.com/julienschmidt/httprouter", "github.com/segmentio/asm"},
 		},
 		"on its PostgreSQL": {
 			imports: []string{"imagegen/engine", "imagegen/storage/postgres"},

@@ -53,7 +53,8 @@ func TestGeneration(t *testing.T) {
 	s.is.True(a.has("<title>Ready: a fox in snow · imagegend</title>"))
 	s.is.Equal(cmp.Diff(map[string]string{"Status": "succeeded", "Model": "fake-1", "Images": "2 of 2",
 		"Size": "64 × 48", "Ratio": "4:3", "Resolution": "1K", "Quality": "auto", "References": "none",
-		"Cost": "2 credits", "Created": "2 Jan 2026, 03:04 UTC", "Took": "0 s", "Identifier": string(g.ID)}, a.facts()), "")
+		"Cost": "2 credits", "Created": "2 Jan 2026, 03:04 UTC", "Took": "0 s",
+		"Identifier": string(g.ID)}, a.facts()), "")
 	s.is.Equal(cmp.Diff([]string{"done: Accepted. 2 images of fake-1 in 1K.",
 		"done: Charged 2 credits. 2 images at 1 credit each.", "done: Delivered 2 images. They cost 2 credits."},
 		a.trail()), "")

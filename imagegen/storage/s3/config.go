@@ -129,22 +129,28 @@ func amazon(region string) string {
 	return host
 }
 
+// endpointIgnorer and endpointSource are what a source of Amazon's configuration may say of addresses.
+type (
+	endpointIgnorer interface {
+		GetIgnoreConfiguredEndpoints(context.Context) (ignore, found bool, err error)
+	}
+	endpointSource interface {
+		GetServiceBaseEndpoint(ctx context.Context, service string) (endpoint string, found bool, err error)
+	}
+)
+
 // configuredEndpoint returns the address that Amazon's tools would use: that in AWS_ENDPOINT_URL_S3 or of the profile,
 // else in AWS_ENDPOINT_URL; "": none.
 func configuredEndpoint(ctx context.Context, loaded aws.Config) string {
 	for _, source := range loaded.ConfigSources {
-		if s, ok := source.(interface {
-			GetIgnoreConfiguredEndpoints(context.Context) (bool, bool, error)
-		}); ok {
+		if s, ok := source.(endpointIgnorer); ok {
 			if ignore, found, _ := s.GetIgnoreConfiguredEndpoints(ctx); found && ignore {
 				return ""
 			}
 		}
 	}
 	for _, source := range loaded.ConfigSources {
-		if s, ok := source.(interface {
-			GetServiceBaseEndpoint(context.Context, string) (string, bool, error)
-		}); ok {
+		if s, ok := source.(endpointSource); ok {
 			if endpoint, found, _ := s.GetServiceBaseEndpoint(ctx, "S3"); found {
 				return endpoint
 			}
