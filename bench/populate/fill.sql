@@ -35,12 +35,12 @@ select sha256(key::bytea), key, usr, 'program', 'ig_' || n, now() - interval '5 
 
 insert into imagegend.generations (id, usr, api_key, model, prompt, n, width, height, quality, effort, ratio, tier, price, options, async,
   idempotency_key, idempotency_hash, nth, fingerprint, created_at, charged_here, state, status, attempt, failures, resumptions, delay,
-  published, failure, completed_at, balance, balance_account_type, undelivered, favourite, partly_cancelled, refunded,
+  published, failure, completed_at, balance, balance_account_type, undelivered, favourite, partly_cancelled, refunded, hosted,
   image_count, reference_count, attempt_count)
 select id, usr, key, model, 'a fox in the snow, seen from afar, in the light of the morning', 1, 1024, 1024, 'high', 'high', '1:1', '1K', 1, '{}', state = 'queued',
   'order ' || i, sha256(('order ' || i)::bytea), 1, sha256(id::bytea), at, true, state, state, (state <> 'queued')::int, 0, 0, '0',
   (state = 'succeeded')::int, case state when 'failed' then 'refused' end, case when state <> 'queued' then at + interval '8 s' end,
-  case when state <> 'queued' then 1000000000 - j end, case when state <> 'queued' then 'FREE' end, false, i % 100 = 0 and state = 'succeeded', false, false,
+  case when state <> 'queued' then 1000000000 - j end, case when state <> 'queued' then 'FREE' end, false, i % 100 = 0 and state = 'succeeded', false, false, false,
   (state = 'succeeded')::int, 0, (state <> 'queued')::int from work;
 insert into imagegend.images (generation, nr, id, attempt, media_type, width, height, bytes, sha256, created_at, provenance)
 select id, 0, 'image_' || substr(id, 5) || repeat('A', 26), 1, 'image/png', 1024, 1024, 1400000, sha256(id::bytea), at + interval '8 s', 'kept'
@@ -55,8 +55,8 @@ select usr, j + 1 + least(settled, j - 1), at, 0, 'charge', id, model, key, -1, 
 insert into imagegend.entries (usr, seq, at, epoch, kind, charge, model, api_key, credits, used, balance, images, cancelled, charged_at, lots, took, back, hash)
 select usr, 2 * j + 1, at + interval '8 s', 0, 'settle', id, model, key, (state = 'failed')::int, (state = 'succeeded')::int, 1000000000 - j, (state = 'succeeded')::int, false, at, '{1}', '{1}',
   case state when 'failed' then '{1}'::bigint[] end, sha256(usr::bytea || id::bytea) from work where state <> 'queued';
-insert into imagegend.charges (id, usr, seq, open, lots, key, day, model)
-select id, usr, case state when 'queued' then j + 1 + least(settled, j - 1) else 2 * j + 1 end, state = 'queued', '{1}', key, day, model from work join settled using (usr);
+insert into imagegend.charges (id, usr, seq, open)
+select id, usr, case state when 'queued' then j + 1 + least(settled, j - 1) else 2 * j + 1 end, state = 'queued' from work join settled using (usr);
 insert into imagegend.usage (usr, key, day, model, charged, refunded, spent, images, generations, failed, cancelled)
 select usr, key, day, model, count(*), count(*) filter (where state = 'failed'), count(*) filter (where state = 'succeeded'), count(*) filter (where state = 'succeeded'),
   count(*), count(*) filter (where state = 'failed'), 0 from work group by usr, key, day, model;

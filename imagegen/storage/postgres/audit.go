@@ -193,7 +193,7 @@ func (a *audit) strays() error {
 		"it is leased, and does not exist":               `select id from imagegend.leases l where not exists (select from imagegend.generations g where g.id = l.id)`,
 		"an image of it is there, and it does not exist": `select distinct generation from imagegend.images i where not exists (select from imagegend.generations g where g.id = i.generation)`,
 		"how much of this user's work (of all: empty) waits is not what is kept of it": `select usr from (
- select usr, 1 as n from imagegend.waiting union all select '', 1 from imagegend.waiting union all select usr, -n from imagegend.queue_lengths) x group by usr having sum(n) <> 0`,
+ select usr, 1 as n from imagegend.waiting where counted union all select '', 1 from imagegend.waiting where counted union all select usr, -n from imagegend.queue_lengths) x group by usr having sum(n) <> 0`,
 		"it is due, and its user stands in no line": `select id from imagegend.waiting w where due is null and not exists (select from imagegend.turns t where t.usr = w.usr and t.model = w.model)`,
 	} {
 		for _, id := range identifiers[string](a.session, sql) {

@@ -442,6 +442,8 @@ func TestGenerateTxDeadlock(t *testing.T) {
 func TestGenerateTxOpenForLong(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
 	begun := make(chan string, 10)
+	_, err := s.db.Grant(t.Context(), imagegen.Grant{User: "bob", Credits: 100})
+	s.is.NoErr(err)
 	s.work(func(c *engine.Config) {
 		c.Models = append(c.Models, c.Models[0])
 		c.Models[1].ID = "m2"
@@ -455,7 +457,7 @@ func TestGenerateTxOpenForLong(t *testing.T) {
 	tx := s.begin()
 	s.order(tx, "alice", "poster", before)
 	waits := s.waiting(s.prepare("alice", ask("after")))
-	for n := range 3 { // each of which takes several commits of every kind
+	for n := range 40 { // each of which takes several commits of every kind, and more than there are parts of lengths
 		q := ask("")
 		q.Async, q.Prompt = true, fmt.Sprint("of bob's ", n)
 		r, err := s.web.As("bob").Generate(t.Context(), q)

@@ -99,10 +99,17 @@ const mostAdmitted = 1000
 func (s *session) admit() (next time.Duration) {
 	var in []standing
 	var user, model string
-	s.scan(func() { in = append(in, standing{imagegen.UserID(user), string(model)}) }, []any{&user, &model},
-		`with due as (select id from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
- came as (update imagegend.waiting w set due = null from due where w.id = due.id returning w.id, w.usr, w.model)
- select usr, model from came order by id`, s.at.Now, mostAdmitted)
+	var counted bool
+	s.scan(func() {
+		in = append(in, standing{imagegen.UserID(user), string(model)})
+		if !counted {
+			s.admitted = append(s.admitted, user)
+			s.changes++
+		}
+	}, []any{&user, &model, &counted},
+		`with due as (select id, counted from imagegend.waiting where due <= $1 order by due, id limit $2 for update skip locked),
+ came as (update imagegend.waiting w set due = null, counted = true from due where w.id = due.id returning w.id, w.usr, w.model, due.counted)
+ select usr, model, counted from came order by id`, s.at.Now, mostAdmitted)
 	var b pgx.Batch
 	s.queueUp(&b, in)
 	var due *time.Time
@@ -217,7 +224,8 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 	return lost, nil
 }
 
-// Queued implements [imagegen.Store]. It counts what is not due yet, too; the lengths are kept (flushQueue).
+// Queued implements [imagegen.Store]. It counts what is not due yet, too; the lengths are kept
+// (flushQueue), but for what has come in transactions of the host's and was met by no claim yet.
 func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
 	if err := ctx.Err(); err != nil {
 		return n, err
@@ -232,7 +240,9 @@ func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLe
 }
 
 const queueLengths = `select coalesce(sum(n) filter (where usr = ''), 0)::bigint, coalesce(sum(n) filter (where usr <> ''), 0)::bigint
- from imagegend.queue_lengths where usr in ('', $1)`
+ from (select usr, n from imagegend.queue_lengths where usr in ('', $1) union all
+ select case when other = 0 then usr else '' end, 1 from imagegend.waiting, generate_series(0, 1) other
+ where not counted and (usr = $1 or other = 1)) x`
 
 // Wake implements [imagegen.Store]. Work that another process brings wakes nobody here by itself; it is found within
 // Config.Poll.

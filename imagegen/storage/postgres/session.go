@@ -52,6 +52,7 @@ type session struct {
 	whole    map[keyOf]map[time.Time]bool // the days of which all usage was read
 	rows     map[imagegen.GenerationID]*generation
 	aside    []string                          // generations that leave the queue as they are, see putAside
+	admitted []string                          // users, one for each generation that is to be counted as queued
 	holders  map[holder]imagegen.GenerationID  // of idempotency keys; "": nobody
 	users    map[imagegen.UserID]imagegen.User // that were read; one without an ID: there is none
 	keys     map[imagegen.KeyID]imagegen.Key   // likewise

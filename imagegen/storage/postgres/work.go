@@ -72,12 +72,13 @@ func (s *session) stand(b *pgx.Batch, queued []*generation) {
 const lengthParts = 16
 
 // flushQueue puts generations into the queue, takes others out, and keeps its length. It counts the rows that came and
-// went, and not those that were sent: what was put aside is queued, and not in the queue.
+// went, and not those that were sent: what was put aside is queued, and not in the queue. What comes in a transaction of
+// the host's is counted once a claim has met it (admit): until the host commits, everybody would wait for its length.
 //
 // The first to change a length holds up the others until its commit, so this comes behind the lines, whose
 // rows a claim holds for longer. All lock lengths in the same order.
 func (s *session) flushQueue(b *pgx.Batch, queued []*generation, left []string) {
-	if len(queued)+len(left) == 0 {
+	if len(queued)+len(left)+len(s.admitted) == 0 {
 		return
 	}
 	var ids, users, models []string
@@ -90,13 +91,14 @@ func (s *session) flushQueue(b *pgx.Batch, queued []*generation, left []string) 
 		begun, since = append(begun, g.Attempt > 0), append(since, g.CreatedAt)
 		due = append(due, timeOrNull(g.Due))
 	}
-	b.Queue(`with went as (delete from imagegend.waiting where id = any($7) returning usr),
- came as (insert into imagegend.waiting (id, usr, model, begun, due, since) select * from unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::timestamptz[], $6::timestamptz[])
- on conflict (id) do update set begun = excluded.begun, due = excluded.due returning id, usr),
- changed as (select usr, -1 as n from went union all select usr, 1 from came where not exists (select from imagegend.waiting w where w.id = came.id))
+	b.Queue(`with went as (delete from imagegend.waiting where id = any($7) returning usr, counted),
+ came as (insert into imagegend.waiting (id, usr, model, begun, due, since, counted) select *, not $9::bool from unnest($1::text[], $2::text[], $3::text[], $4::bool[], $5::timestamptz[], $6::timestamptz[])
+ on conflict (id) do update set begun = excluded.begun, due = excluded.due returning id, usr, counted),
+ changed as (select usr, -1 as n from went where counted union all select usr, 1 from came where counted and not exists (select from imagegend.waiting w where w.id = came.id)
+ union all select usr, 1 from unnest($10::text[]) x(usr))
  insert into imagegend.queue_lengths as l (usr, part, n) select usr, part, sum(n) from (select usr, 0 as part, n from changed union all select '', $8, n from changed) x
  group by usr, part having sum(n) <> 0 order by usr, part on conflict (usr, part) do update set n = l.n + excluded.n`,
-		ids, users, models, begun, due, since, left, rand.IntN(lengthParts))
+		ids, users, models, begun, due, since, left, rand.IntN(lengthParts), s.hosted, s.admitted)
 }
 
 // standing is a user in the line of a model, see claim.go.

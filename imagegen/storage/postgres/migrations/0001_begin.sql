@@ -399,11 +399,13 @@ create table imagegend.waiting (
   model text collate "C" not null,
   begun boolean not null,      -- before, in an attempt that did not finish it
   due timestamptz,             -- null: it is
-  since timestamptz not null   -- when the generation was created
+  since timestamptz not null,  -- when the generation was created
+  counted boolean not null default true -- in queue_lengths; not what a host's transaction has just brought
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 create index waiting_due on imagegend.waiting (usr, model, begun desc, id) where due is null;
 create index waiting_delayed on imagegend.waiting (due) where due is not null;
 create index waiting_old on imagegend.waiting (since);
+create index waiting_uncounted on imagegend.waiting (usr) where not counted;
 
 -- How many wait, so that nobody has to count them: of a user in part 0, and of all (usr '') in parts that are to be
 -- added up, since those who queue something at the same time would otherwise wait for each other.
