@@ -49,3 +49,5 @@ func (a Answers) Drain() time.Duration {
 
 // Changes tells what differs between two sets of models.
 var Changes = changes
+
+var ReadHooks = readHooks
