@@ -27,7 +27,7 @@ create index works_asked on imagegend.works (usr, price);
 create view imagegend.generations as select id, usr, payer, api_key, model, asked as prompt, n, width, height, quality, effort, ratio,
  tier, price, options, async, idempotency_key, idempotency_hash, nth, fingerprint, join_key, created_at, charged_here, state, status,
  attempt, failures, resumptions, delay, due_at, job, job_upstreams, published, failure, failure_detail, ended_at as completed_at,
- balance, balance_account_type, balance_expires, balance_expires_at, undelivered, favourite, partly_cancelled, dispute, refunded,
+ balance, balance_account_type, balance_expires, balance_expires_at, undelivered, favourite, partly_cancelled, dispute, refunded, hosted,
  image_count, reference_count, attempt_count from imagegend.works`
 
 // contract takes away what the former version needs.
