@@ -72,8 +72,9 @@ func (s *session) stand(b *pgx.Batch, queued []*generation) {
 const lengthParts = 16
 
 // flushQueue puts generations into the queue, takes others out, and keeps its length. It counts the rows that came and
-// went, and not those that were sent: what was put aside is queued, and not in the queue. What comes in a transaction of
-// the host's is counted once a claim has met it (admit): until the host commits, everybody would wait for its length.
+// went, and not those that were sent: what was put aside is queued, and not in the queue. What comes in a transaction
+// of the host's is counted once a claim has met it (admit): until the host commits, everybody would wait for its
+// length.
 //
 // The first to change a length holds up the others until its commit, so this comes behind the lines, whose
 // rows a claim holds for longer. All lock lengths in the same order.
