@@ -73,7 +73,7 @@ var ofBooks = []mutant{
 		catcher: by(tables, "TestLoad")},
 	{name: "delays-by-the-wall-clock", breaks: "a delay goes on through a restart, wherever the wall clock was set",
 		file: "imagegen/storage/internal/tables/generations.go", in: "Tables.replace",
-		edit:    replace(`at.Now`, `at.Wall`),
+		edit:    replace(`at.Now.Add($delay)`, `at.Wall.Add($delay)`),
 		catcher: by(disk, "TestDelayThroughALeapAndARestart")},
 	{name: "rest-of-a-delay-by-the-wall-clock", breaks: "what is left of a delay at a restart is left in doubt, too",
 		file: "imagegen/storage/internal/tables/work.go", in: "work.found",
