@@ -44,7 +44,7 @@ var ofSurvivors = []mutant{
 	{name: "charge-overwritten", breaks: "a charge that has changed since it was read is decided upon anew",
 		file: "imagegen/storage/postgres/flush.go", in: "session.flushCharges",
 		edit: replace(`b.Queue($sql, ids, formers, $*args)`,
-			`b.Queue(strings.Replace($sql, " and c.seq = x.was", "", 1), ids, formers, $*args)`),
+			`b.Queue("with met as (update imagegend.charges c set seq = x.seq, open = x.open from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bool[]) x(id, usr, was, seq, open) where c.id = x.id and c.usr = x.usr returning 1) select 1 / (count(*) = $6)::int from met", ids, formers, $*args)`),
 		catcher: by(shared, "TestChargeChangesBetweenReadAndLock")},
 	{name: "limit-of-the-session", breaks: "what a transaction sets ends with it",
 		file: "imagegen/storage/postgres/conn.go", in: "limits",
