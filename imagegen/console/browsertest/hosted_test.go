@@ -48,7 +48,7 @@ func TestHostedPages(t *testing.T) {
 		{"hosted-playground", "playground", 200, nil},
 		{"hosted-generation", "generations/" + string(f.whole.ID), 200, nil},
 		{"hosted-credits", "credits", 200, nil},
-		{"hosted-key-created", "keys", 200, func(t *tab) { t.fill("Name", "build server"); t.press("Create", 200) }},
+		{"hosted-key-created", "keys", 200, func(t *tab) { t.createKey("build server", 200) }},
 	} {
 		alice.inspect(p)
 	}
