@@ -152,6 +152,7 @@ func TestDelivery(t *testing.T) {
 		_, err = db.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 2})
 		is.NoErr(err)
 		time.Sleep(3 * time.Second)
+		synctest.Wait()
 		r.mu.Lock()
 		good := slices.Clone(r.came["good"])
 		is.Equal(len(good), 4) // what happened before the endpoint was there is not sent
@@ -160,6 +161,7 @@ func TestDelivery(t *testing.T) {
 		is.Equal(len(r.came["hangs"]), 1)
 		r.mu.Unlock()
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		r.mu.Lock()
 		is.Equal(slices.Compact(slices.Clone(r.came["refuses"])), good)
 		is.Equal(len(r.came["refuses"]), 7)
@@ -169,6 +171,7 @@ func TestDelivery(t *testing.T) {
 		is.Equal(len(d.Warnings()), 0)
 		r.ahead.Store(int64(73 * time.Hour))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(len(d.Warnings()), 2) // hangs and redirects
 		r.mu.Lock()
 		is.Equal(len(r.came["hangs"]), 5)
@@ -177,6 +180,7 @@ func TestDelivery(t *testing.T) {
 		is.NoErr(webhook.SendAgain(ctx, db, "hangs", 0))
 		is.True(errors.Is(webhook.SendAgain(ctx, db, "nobody", 0), imagegen.ErrNotFound))
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		is.Equal(slices.Compact(slices.Clone(r.came["hangs"])), good)
 		is.Equal(len(d.Warnings()), 1)
 	})
@@ -197,6 +201,7 @@ func TestOneDelivers(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		all := append(slices.Clone(one.came["shop"]), other.came["shop"]...)
 		slices.Sort(all)
 		is.Equal(len(all), 50)
