@@ -244,12 +244,14 @@ type HostTx interface{ HostTx() }
 // needs it.
 type HostTxStore interface {
 	// CreateChargedIn is CreateCharged in a transaction of the host's, for a record that is asynchronous and Hosted.
+	// outdated, unless it is nil, is why r cannot be created any more: the answer is the record as it stands, or
+	// outdated if there is none.
 	// What it writes is there with the host's commit, and gone with its rollback. It waits for the user's account for
 	// as long as ctx lasts, and keeps it locked until the transaction ends, and nothing else that anybody waits for but
 	// acts on the same user. A refusal, which is Definite, leaves the transaction as it was. Any other error comes as
 	// the driver has returned it. It uses no other connection, sets nothing for the transaction and leaves no
 	// savepoint.
-	CreateChargedIn(ctx context.Context, tx HostTx, r Record) (Record, error)
+	CreateChargedIn(ctx context.Context, tx HostTx, r Record, outdated error) (Record, error)
 }
 
 // Inspector is an optional part of a Store: it lets an operator page through the data and audit it.

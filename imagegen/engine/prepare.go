@@ -73,9 +73,10 @@ func (c *call) prepare(ctx context.Context) error {
 // is committed later, the references are gone. If it accepts for several users in one transaction, it goes by the order
 // of their payers' identifiers; otherwise there may be deadlocks.
 //
-// ErrInvalidRequest: it was prepared more than an hour ago, or its model is gone; prepare it again, with an
-// IdempotencyKey if the host does not know whether an earlier transaction was committed. The other refusals are those
-// of Generate. Any other error comes as the database's driver returned it, such as a failed serialization or a deadlock
+// If an earlier transaction with p was committed, the result is its generation, whatever has changed since.
+//
+// ErrInvalidRequest: it was prepared more than an hour ago, or its model is gone; prepare it again. The other refusals
+// are those of Generate, but nobody asks Caller.Still: the host knows in whose name it calls. Any other error comes as the database's driver returned it, such as a failed serialization or a deadlock
 // (40001, 40P01): roll back, and repeat the transaction.
 //
 // Engines find the work when they next look at the queue, and this one at once with Wake. Config.Observer hears of the
@@ -98,16 +99,7 @@ func (s *Session) generateTx(ctx context.Context, tx imagegen.HostTx, p *Prepare
 		return imagegen.Result{}, imagegen.Overloaded(5*time.Second, err)
 	}
 	defer e.life.workEnded()
-	if m, ok := e.catalogs.current.Load().entries[c.record.Model]; !ok || m.Retired {
-		return imagegen.Result{}, imagegen.InvalidField("model", "model %.40q is no longer offered", c.record.Model)
-	}
-	if !time.Now().Before(p.until) || !e.uploads.BelongTo(c.record.ID, c.record.References) {
-		return imagegen.Result{}, imagegen.Invalid("the request was prepared more than an hour ago; prepare it again")
-	}
-	if err := c.session.chargeable(ctx); err != nil {
-		return imagegen.Result{}, imagegen.ToUserError(err)
-	}
-	r, err := e.host.CreateChargedIn(ctx, tx, c.record)
+	r, err := e.host.CreateChargedIn(ctx, tx, c.record, p.outdated())
 	if taken, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err); ok {
 		return c.replay(taken.Record)
 	}
@@ -118,6 +110,18 @@ func (s *Session) generateTx(ctx context.Context, tx imagegen.HostTx, p *Prepare
 		return imagegen.Result{}, err
 	}
 	return imagegen.Result{Generation: accepted(r).Generation()}, nil
+}
+
+// outdated returns why the request cannot be accepted any more; nil if it can. What was accepted before stays so.
+func (p *Prepared) outdated() error {
+	c, e := p.call, p.session.engine
+	if m, ok := e.catalogs.current.Load().entries[c.record.Model]; !ok || m.Retired {
+		return imagegen.InvalidField("model", "model %.40q is no longer offered", c.record.Model)
+	}
+	if !time.Now().Before(p.until) || !e.uploads.BelongTo(c.record.ID, c.record.References) {
+		return imagegen.Invalid("the request was prepared more than an hour ago; prepare it again")
+	}
+	return nil
 }
 
 // observeHosted tells Config.Observer of a generation that a transaction of the host's has accepted, which nobody could

@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/provider"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
@@ -18,9 +19,17 @@ import (
 // hosted is a database in which the host's transactions are committed at once.
 type hosted struct{ *memory.DB }
 
-func (h hosted) CreateChargedIn(ctx context.Context, tx imagegen.HostTx, r imagegen.Record) (imagegen.Record, error) {
+func (h hosted) CreateChargedIn(ctx context.Context, tx imagegen.HostTx, r imagegen.Record, outdated error) (
+	imagegen.Record, error) {
 	if tx.(hostTx).err != nil {
 		return imagegen.Record{}, tx.(hostTx).err
+	}
+	if outdated != nil {
+		stands, err := h.Generation(ctx, r.ID)
+		if errors.Is(err, imagegen.ErrNotFound) {
+			err = outdated
+		}
+		return stands, err
 	}
 	return h.CreateCharged(ctx, r, time.Minute)
 }
@@ -81,6 +90,55 @@ func TestPreparedWhileTheHostCommits(t *testing.T) {
 		h.is.Equal(len(h.db.References()), 1)
 		time.Sleep(15 * time.Minute)
 		h.is.Equal(len(h.db.References()), 0)
+	})
+}
+
+// Whoever does not know whether its transaction was committed asks once more, and gets the generation that there is,
+// also when its references are gone, its model is, or the hour is over.
+func TestPreparedIsAskedForOnceMore(t *testing.T) {
+	for name, meanwhile := range map[string]func(*harness){
+		"it has ended": func(*harness) {},
+		"its model is gone": func(h *harness) {
+			retired := h.cfg.Models[0]
+			retired.Retired = true
+			h.is.NoErr(h.engine.SetModels(t.Context(), []engine.Model{retired}))
+		},
+		"hours later": func(*harness) { time.Sleep(3 * time.Hour) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := startHosted(t, yieldImages(1, nil))
+				p := h.prepare(imagegen.GenerateRequest{References: []imagegen.Reference{bytesReference(pngOf(8, 8))}})
+				first, err := h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, p)
+				h.is.NoErr(err)
+				h.ended(first.ID)
+				meanwhile(h)
+				again, err := h.engine.As(alice).GenerateTx(t.Context(), hostTx{}, p)
+				h.is.NoErr(err)
+				h.is.Equal(again.ID, first.ID)
+				h.is.Equal(h.balance(), imagegen.Credits(99))
+			})
+		})
+	}
+}
+
+// The host may have no connection left while its transaction is open: its sign-in is not asked for then.
+func TestPreparedAsksNoSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startHosted(t, yieldImages(1, nil))
+		host := &signIns{}
+		ctx := account.WithCaller(t.Context(), engine.Caller{User: alice, Still: host.still})
+		s, err := h.engine.Authenticate(ctx, "")
+		h.is.NoErr(err)
+		time.Sleep(time.Minute)
+		p, err := s.Prepare(t.Context(), fox(imagegen.GenerateRequest{}))
+		h.is.NoErr(err)
+		asked := host.asked
+		h.is.True(asked > 0)
+		time.Sleep(time.Minute)
+		_, err = s.GenerateTx(t.Context(), hostTx{}, p)
+		h.is.NoErr(err)
+		h.is.Equal(host.asked, asked)
 	})
 }
 

@@ -52,7 +52,7 @@ func (wholeLedger) OpenCharges(context.Context, imagegen.ChargeID, int) ([]image
 	return nil, nil
 }
 
-func (wholeStore) CreateChargedIn(context.Context, imagegen.HostTx, imagegen.Record) (imagegen.Record, error) {
+func (wholeStore) CreateChargedIn(context.Context, imagegen.HostTx, imagegen.Record, error) (imagegen.Record, error) {
 	return imagegen.Record{}, nil
 }
 

@@ -303,6 +303,9 @@ func (s *session) unlocked(users []imagegen.UserID) []string {
 	return unique(missing)
 }
 
+const makeAccounts = `insert into imagegend.accounts (usr)
+ select u from unnest($1::text[]) x(u) order by u on conflict do nothing`
+
 // openAccounts makes accounts without entries, so that they can be locked, unless they are there. It is a transaction
 // of its own; the order of the rows keeps two processes that open the same accounts from a deadlock. It returns
 // errUnlocked once that is done, and a takenError if accounts were passed over, or somebody has made one and not
@@ -314,8 +317,7 @@ func (s *session) openAccounts(batch []*call, users []string) error {
 	var b pgx.Batch
 	b.Queue(begin)
 	b.Queue(waitFor(s.wait))
-	b.Queue(`insert into imagegend.accounts (usr) select u from unnest($1::text[]) x(u) order by u on conflict do nothing`,
-		users)
+	b.Queue(makeAccounts, users)
 	b.Queue("commit")
 	err := s.send(&b)
 	if err == nil {

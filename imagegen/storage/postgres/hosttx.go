@@ -31,8 +31,8 @@ var errOtherTx = errors.New("postgres: the transaction was not made by In of thi
 // CreateChargedIn implements [imagegen.HostTxStore]. It is a session like any other, in two round trips, but neither
 // begins, nor sets, nor commits anything, and never runs the transaction again. Before it writes, it may read anew:
 // once it has made an account, or when it was overtaken.
-func (db *DB) CreateChargedIn(ctx context.Context, in imagegen.HostTx, r imagegen.Record) (made imagegen.Record,
-	err error) {
+func (db *DB) CreateChargedIn(ctx context.Context, in imagegen.HostTx, r imagegen.Record, outdated error) (
+	made imagegen.Record, err error) {
 	host, ok := in.(hostTx)
 	if !ok || host.db != db {
 		return made, errOtherTx
@@ -47,14 +47,14 @@ func (db *DB) CreateChargedIn(ctx context.Context, in imagegen.HostTx, r imagege
 	for range mostTries {
 		s := newSession(ctx, db, conn{inSchema: inSchema{host.tx, db.sql.schema}}, true)
 		s.long, s.hosted = true, true // how long anything may take is for the host to say
-		if made, err = s.createHosted(r); !errors.Is(err, errUnlocked) && !errors.Is(err, errOvertaken) {
+		if made, err = s.createHosted(r, outdated); !errors.Is(err, errUnlocked) && !errors.Is(err, errOvertaken) {
 			return made, err
 		}
 	}
 	return made, contended(err)
 }
 
-func (s *session) createHosted(r imagegen.Record) (imagegen.Record, error) {
+func (s *session) createHosted(r imagegen.Record, outdated error) (imagegen.Record, error) {
 	var made tables.Row
 	n := chargeNeeds(r)
 	var reads, writes pgx.Batch
@@ -65,14 +65,20 @@ func (s *session) createHosted(r imagegen.Record) (imagegen.Record, error) {
 		return made.Record, err
 	}
 	err := spared(func() (err error) {
-		for _, u := range s.unlocked(n.users) {
-			s.account(imagegen.UserID(u)) // makes it
-			err = errUnlocked
-		}
-		if err != nil {
+		if outdated != nil {
+			if made, err = s.load(r.ID); errors.Is(err, imagegen.ErrNotFound) {
+				err = outdated
+			}
 			return err
 		}
-		made, err = s.createCharged(r, 0)
+		missing := s.unlocked(n.users)
+		for _, u := range missing {
+			s.accounts[imagegen.UserID(u)] = newAccount(imagegen.UserID(u))
+		}
+		if made, err = s.createCharged(r, 0); err == nil && len(missing) > 0 {
+			s.exec(makeAccounts, missing) // to lock them
+			err = errUnlocked
+		}
 		return err
 	})
 	if err != nil || s.changes == 0 {

@@ -213,6 +213,38 @@ func (s *shop) refusedIn(u *engine.Session, p *engine.Prepared, want error) {
 	s.is.Equal(s.orders(), before)
 }
 
+// Once it is committed, the same request is answered with its generation, whatever has become of its model.
+func TestGenerateTxOnceMore(t *testing.T) {
+	s := openShop(t, postgrestest.Start(t).Database(t))
+	p, late := s.prepare("alice", ask("")), s.prepare("alice", ask(""))
+	tx := s.begin()
+	id := s.order(tx, "alice", "poster", p)
+	s.commit(tx)
+	s.is.NoErr(s.web.SetModels(t.Context(), []engine.Model{{ID: "m", Retired: true,
+		Provider: provider.Declared{Name: "fake", Capabilities: (&provider.Fake{}).Capabilities()}.Provider(),
+		Credits:  map[imagegen.Tier]imagegen.Credits{"1K": 1}}}))
+	tx = s.begin()
+	again, err := s.web.As("alice").GenerateTx(t.Context(), s.db.In(tx), p)
+	s.is.NoErr(err)
+	s.is.Equal(again.ID, id)
+	s.commit(tx)
+	s.refusedIn(s.web.As("alice"), late, imagegen.ErrInvalidRequest)
+	s.is.Equal(s.balance("alice"), imagegen.Credits(99))
+}
+
+// Whom nobody has ever granted anything has no account, and a refusal makes none.
+func TestGenerateTxWithoutAccount(t *testing.T) {
+	s := openShop(t, postgrestest.Start(t).Database(t))
+	accounts := func() (n int) {
+		s.is.NoErr(s.pool.QueryRow(t.Context(), `select count(*) from `+
+			pgx.Identifier{postgrestest.Unusual, "accounts"}.Sanitize()).Scan(&n))
+		return n
+	}
+	before := accounts()
+	s.refusedIn(s.web.As("carol"), s.prepare("carol", ask("")), imagegen.ErrInsufficientCredits)
+	s.is.Equal(accounts(), before)
+}
+
 // An equal request with the same key gets the same generation, whether the first one is committed before it is
 // prepared, before its transaction or while that waits; after a rollback it is charged itself. Another request is
 // refused.
