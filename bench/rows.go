@@ -82,6 +82,11 @@ var tables = []table{
 		shaped(encoded.of(photo).at(32)).besideDirect(target{}),
 		shaped(encoded.of(photo).at(64)).besideDirect(atLeast(0.2)),
 	}},
+	{[]string{"What", "A second", "To nginx in one process", "Processor time, to nginx's"}, []row{
+		file{picture: photo}.againstNginx(atLeast(0.9)),
+		file{picture: photo, part: "100000-165535"}.againstNginx(atLeast(0.6)),
+		file{picture: least}.againstNginx(atLeast(0.6)),
+	}},
 	{[]string{"What", "Target", "Measured", "Beside it"}, []row{
 		alone("memory, openai, "+photo.name+", 64 at once", "≤ 150 MiB", peak(openAI.of(photo).at(64).ours)),
 		alone("memory, "+shape.String(), "≤ 150 MiB", peak(shape.ours)),
