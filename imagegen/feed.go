@@ -96,8 +96,9 @@ type FeedKeeper interface {
 
 	// FeedPlaces returns the places that were set; in no order.
 	FeedPlaces(ctx context.Context) ([]FeedPlace, error)
-	// SetFeedPlace keeps the place of a reader, instead of its former one.
-	SetFeedPlace(ctx context.Context, p FeedPlace) error
+	// SetFeedPlace keeps a place, if that of its reader is still from: as FeedPlaces returned it, or the zero FeedPlace
+	// where there was none. set is false if another process has set it meanwhile; then nothing is changed.
+	SetFeedPlace(ctx context.Context, from, to FeedPlace) (set bool, err error)
 
 	// TidyFeed removes events that happened at least age ago, by the store's clock, from the oldest on.
 	TidyFeed(ctx context.Context, age time.Duration) error

@@ -38,6 +38,7 @@ const (
 	readAtOnce = 100
 	lookAgain  = time.Second // for what is new
 	turnLength = 30 * time.Second
+	turnMargin = time.Second // for clocks that run at different paces
 
 	// failingAfter is how long the same event was refused when an endpoint counts as failing. It is tried on, after the
 	// last of the pauses each time.
@@ -150,7 +151,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 // runEndpoint delivers to one endpoint whenever it is this process's turn.
 func (d *Deliverer) runEndpoint(ctx context.Context, e *endpoint) {
 	for ctx.Err() == nil {
-		mine := true
+		end, mine := time.Now().Add(turnLength-turnMargin), true // the answer may come late, and the turn counts already
 		if d.turns != nil {
 			var err error
 			if mine, err = d.turns.Turn(ctx, "webhook "+e.Name, turnLength); err != nil {
@@ -158,16 +159,18 @@ func (d *Deliverer) runEndpoint(ctx context.Context, e *endpoint) {
 			}
 		}
 		if mine {
-			d.deliverFor(ctx, e, turnLength)
+			d.deliverUntil(ctx, e, end)
 		} else {
 			pause(ctx, lookAgain)
 		}
 	}
 }
 
-// deliverFor delivers for so long.
-func (d *Deliverer) deliverFor(ctx context.Context, e *endpoint, length time.Duration) {
-	for began := time.Now(); time.Since(began) < length && ctx.Err() == nil; {
+// deliverUntil delivers until the end of a turn, when another process may begin. No try begins that might last longer.
+func (d *Deliverer) deliverUntil(ctx context.Context, e *endpoint, end time.Time) {
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	for time.Until(end) > timeLimit && ctx.Err() == nil {
 		more, err := d.deliverNext(ctx, e)
 		if err != nil && ctx.Err() == nil {
 			d.log.WarnContext(ctx, "events could not be read, or a place not be kept", "webhook", e.Name, "error", err)
@@ -179,12 +182,13 @@ func (d *Deliverer) deliverFor(ctx context.Context, e *endpoint, length time.Dur
 }
 
 // deliverNext sends the next event that the endpoint wants, if it is due, and keeps the place. more: others may follow
-// at once. The place is read anew each time, since somebody may have set it back.
+// at once. The place is read anew each time, since somebody may have set it back; who does so during a try has set it.
 func (d *Deliverer) deliverNext(ctx context.Context, e *endpoint) (more bool, err error) {
-	p, err := d.place(ctx, e)
-	if err != nil || p.Tries > 0 && !d.due(p) {
+	from, err := d.place(ctx, e)
+	if err != nil || from.Tries > 0 && !d.due(from) {
 		return false, err
 	}
+	p := from
 	events, err := d.feed.Feed(ctx, p.Number, readAtOnce)
 	if err != nil || len(events) == 0 {
 		return false, err
@@ -199,8 +203,11 @@ func (d *Deliverer) deliverNext(ctx context.Context, e *endpoint) (more bool, er
 	if ctx.Err() != nil { // it was broken off: the try says nothing about the endpoint
 		return false, nil
 	}
-	e.note(p)
-	return p.Tries == 0, d.feed.SetFeedPlace(ctx, p)
+	set, err := d.feed.SetFeedPlace(ctx, from, p)
+	if set {
+		e.note(p)
+	}
+	return !set || p.Tries == 0, err
 }
 
 // wants reports whether an endpoint gets an event. What it may have lost concerns each.
@@ -227,7 +234,10 @@ func (d *Deliverer) place(ctx context.Context, e *endpoint) (imagegen.FeedPlace,
 		}
 	}
 	p := imagegen.FeedPlace{Reader: e.Name, Number: uint64(d.now().UnixMilli())}
-	return p, d.feed.SetFeedPlace(ctx, p)
+	if set, err := d.feed.SetFeedPlace(ctx, imagegen.FeedPlace{}, p); err != nil || set {
+		return p, err
+	}
+	return d.place(ctx, e) // another process was faster
 }
 
 // try sends an event, and returns the place afterwards.
@@ -327,16 +337,20 @@ func (d *Deliverer) Test(ctx context.Context, name string) (status int, answer s
 // SendAgain has an endpoint get everything behind a number again; 0: it tries at once what the endpoint has refused.
 // ErrNotFound: no place is kept under that name.
 func SendAgain(ctx context.Context, feed imagegen.FeedKeeper, name string, after uint64) error {
-	all, err := feed.FeedPlaces(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range all {
-		if p.Reader == name {
-			return feed.SetFeedPlace(ctx, imagegen.FeedPlace{Reader: name, Number: cmp.Or(after, p.Number)})
+	for {
+		all, err := feed.FeedPlaces(ctx)
+		if err != nil {
+			return err
 		}
+		n := slices.IndexFunc(all, func(p imagegen.FeedPlace) bool { return p.Reader == name })
+		if n < 0 {
+			return imagegen.ErrNotFound
+		}
+		to := imagegen.FeedPlace{Reader: name, Number: cmp.Or(after, all[n].Number)}
+		if set, err := feed.SetFeedPlace(ctx, all[n], to); err != nil || set {
+			return err
+		} // else a delivery has ended meanwhile
 	}
-	return imagegen.ErrNotFound
 }
 
 func pause(ctx context.Context, d time.Duration) {

@@ -212,11 +212,14 @@ func TestOneDelivers(t *testing.T) {
 // inTurns is a store whose processes take turns.
 type inTurns struct {
 	*memory.DB
+	answers time.Duration // how long a process waits to hear of its turn
+
 	mu    sync.Mutex
 	until time.Time
 }
 
 func (s *inTurns) Turn(_ context.Context, _ string, every time.Duration) (bool, error) {
+	defer time.Sleep(s.answers)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if time.Now().Before(s.until) {
@@ -224,6 +227,68 @@ func (s *inTurns) Turn(_ context.Context, _ string, every time.Duration) (bool, 
 	}
 	s.until = time.Now().Add(every)
 	return true, nil
+}
+
+// No process delivers when its turn is over, though it heard late of it and the receiver is slow.
+func TestTurnsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, ctx, db := is.New(t), t.Context(), &inTurns{DB: memory.New(nil), answers: 3 * time.Second}
+		is.NoErr(db.KeepFeed(ctx, true))
+		var busy atomic.Int32
+		slow := func(int) (*http.Response, error) {
+			if busy.Add(1) > 1 {
+				t.Error("two processes deliver at once")
+			}
+			defer busy.Add(-1)
+			time.Sleep(4 * time.Second)
+			return answered(http.StatusOK), nil
+		}
+		all := make([]receivers, 3)
+		for n := range all {
+			all[n].answer = map[string]func(int) (*http.Response, error){"shop": slow}
+			delivering(t, db, &all[n], webhook.Endpoint{Name: "shop"})
+		}
+		time.Sleep(10 * time.Second)
+		for range 50 {
+			_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+			is.NoErr(err)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		came := 0
+		for n := range all {
+			came += len(all[n].came["shop"])
+		}
+		is.Equal(came, 50)
+	})
+}
+
+// Who sets a place back during a delivery has set it.
+func TestSendAgainWhileDelivering(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, ctx, db := is.New(t), t.Context(), memory.New(nil)
+		is.NoErr(db.KeepFeed(ctx, true))
+		var first atomic.Uint64 // the number of the first event
+		r := &receivers{answer: map[string]func(int) (*http.Response, error){"shop": func(n int) (*http.Response, error) {
+			if n == 3 {
+				is.NoErr(webhook.SendAgain(ctx, db, "shop", first.Load()))
+			}
+			return answered(http.StatusOK), nil
+		}}}
+		delivering(t, db, r, webhook.Endpoint{Name: "shop"})
+		time.Sleep(time.Second)
+		for range 3 {
+			_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+			is.NoErr(err)
+		}
+		events, err := db.Feed(ctx, 0, 3)
+		is.NoErr(err)
+		first.Store(events[0].Number)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		a, b, c := events[0].ID, events[1].ID, events[2].ID
+		is.Equal(r.came["shop"], []string{a, b, c, b, c})
+	})
 }
 
 // A receiver leads nowhere inside, follows no redirect and fills no memory.

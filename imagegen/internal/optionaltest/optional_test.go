@@ -72,7 +72,9 @@ func (wholeStore) Feed(context.Context, uint64, int) ([]imagegen.FeedEvent, erro
 
 func (wholeStore) FeedPlaces(context.Context) ([]imagegen.FeedPlace, error) { return nil, nil }
 
-func (wholeStore) SetFeedPlace(context.Context, imagegen.FeedPlace) error { return nil }
+func (wholeStore) SetFeedPlace(context.Context, imagegen.FeedPlace, imagegen.FeedPlace) (set bool, _ error) {
+	return true, nil
+}
 
 func (wholeStore) TidyFeed(context.Context, time.Duration) error { return nil }
 

@@ -78,14 +78,17 @@ func (s *store) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err e
 }
 
 // SetFeedPlace implements [imagegen.FeedKeeper].
-func (s *store) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
-	return s.rows.Update(ctx, func(ledger.Tx) error {
+func (s *store) SetFeedPlace(ctx context.Context, from, to imagegen.FeedPlace) (set bool, err error) {
+	err = s.rows.Update(ctx, func(ledger.Tx) error {
 		if s.feed.places == nil {
 			s.feed.places = make(map[string]imagegen.FeedPlace)
 		}
-		s.feed.places[p.Reader] = p
+		if set = feed.SamePlace(s.feed.places[to.Reader], from); set {
+			s.feed.places[to.Reader] = to
+		}
 		return nil
 	})
+	return set, err
 }
 
 // TidyFeed implements [imagegen.FeedKeeper]. It stops at the first event that is not so old.

@@ -129,13 +129,20 @@ func (db *DB) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err err
 }
 
 // SetFeedPlace implements [imagegen.FeedKeeper].
-func (db *DB) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
-	return db.inFeed(ctx, func(s *session) error {
-		var b pgx.Batch
-		inPlaces.put(&b, []*imagegen.FeedPlace{&p})
-		s.must(s.send(&b))
+func (db *DB) SetFeedPlace(ctx context.Context, from, to imagegen.FeedPlace) (set bool, err error) {
+	err = db.inFeed(ctx, func(s *session) error {
+		var kept imagegen.FeedPlace
+		s.query(func(rows pgx.Rows) error {
+			return inPlaces.scan(rows, func(p *imagegen.FeedPlace) { kept = *p })
+		}, inPlaces.from()+` where t.reader = $1`, to.Reader)
+		if set = feed.SamePlace(kept, from); set {
+			var b pgx.Batch
+			inPlaces.put(&b, []*imagegen.FeedPlace{&to})
+			s.must(s.send(&b))
+		}
 		return nil
 	})
+	return set, err
 }
 
 // mostNumbered is how many events one transaction numbers at most, so that it stays short.

@@ -283,19 +283,32 @@ func testFeedTidied(f *fed) {
 	f.is.True(f.read(0)[0].Number > before[2].Number) // numbers go on
 }
 
-// A place is what was set last, for each reader.
+// A place is what was set last, for each reader, by who knew the one before it.
 func testFeedPlaces(f *fed) {
-	ctx := f.t.Context()
 	at := f.now()
-	want := imagegen.FeedPlace{Reader: "shop", Number: 1 << 50, Event: "evt_1", Tries: 2, Since: at,
+	mail, first := imagegen.FeedPlace{Reader: "mail", Number: 9}, imagegen.FeedPlace{Reader: "shop", Number: 7}
+	last := imagegen.FeedPlace{Reader: "shop", Number: 1 << 50, Event: "evt_1", Tries: 2, Since: at,
 		At: at.Add(time.Minute), Status: 500, Answer: "no"}
-	for _, p := range []imagegen.FeedPlace{{Reader: "shop", Number: 7}, {Reader: "mail", Number: 9}, want} {
-		f.is.NoErr(f.SetFeedPlace(ctx, p))
+	set := func(from, to imagegen.FeedPlace, want bool) {
+		f.t.Helper()
+		set, err := f.SetFeedPlace(f.t.Context(), from, to)
+		f.is.NoErr(err)
+		f.is.Equal(set, want)
 	}
-	places, err := f.FeedPlaces(ctx)
+	set(first, last, false)
+	set(imagegen.FeedPlace{}, first, true)
+	set(imagegen.FeedPlace{}, mail, true)
+	set(imagegen.FeedPlace{}, last, false)
+	set(first, last, true)
+	for _, stale := range []imagegen.FeedPlace{{}, first, {Reader: "shop", Number: 1 << 50},
+		{Reader: "shop", Number: 1 << 50, Tries: 2, At: at}} {
+		set(stale, first, false)
+	}
+	places, err := f.FeedPlaces(f.t.Context())
 	f.is.NoErr(err)
 	slices.SortFunc(places, func(a, b imagegen.FeedPlace) int { return strings.Compare(a.Reader, b.Reader) })
-	f.is.Equal(cmp.Diff([]imagegen.FeedPlace{{Reader: "mail", Number: 9}, want}, places), "")
+	f.is.Equal(cmp.Diff([]imagegen.FeedPlace{mail, last}, places), "")
+	set(places[1], first, true) // as it was read
 }
 
 // books are what follows from the events.

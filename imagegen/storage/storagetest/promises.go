@@ -61,7 +61,7 @@ var promises = promisetest.Promises{
 	"Feed/Repeated": "A write that is refused leaves no event, and one that is repeated leaves one.",
 	"Feed/Low":      "A balance that falls below NotifyBelow has one event, until it was not below again.",
 	"Feed/Tidied":   "TidyFeed removes the oldest events; a reader whose place was removed finds a FeedLost.",
-	"Feed/Places":   "The place of a reader is what was set last.",
+	"Feed/Places":   "The place of a reader is what was set last, by who knew the one before it.",
 	"Feed/Replayed": "The events of an account and its generations add up to its balance and their states.",
 	"Feed/Race":     "A reader beside many writers gets each event once, in the order of numbers.",
 

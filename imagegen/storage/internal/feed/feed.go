@@ -101,6 +101,11 @@ func begin(kind imagegen.FeedKind, at time.Time) imagegen.FeedEvent {
 // Next is the number behind last, given at a time.
 func Next(last uint64, at time.Time) uint64 { return max(last+1, uint64(max(0, at.UnixMilli()))) }
 
+// SamePlace reports whether the place that is kept is the one that was read; the zero FeedPlace: none is.
+func SamePlace(kept, read imagegen.FeedPlace) bool {
+	return kept.Reader == read.Reader && kept.Number == read.Number && kept.Tries == read.Tries && kept.At.Equal(read.At)
+}
+
 // Lost is what a reader finds who has read up to after, where removed was the last to be removed; false: nothing that
 // it has not read was.
 func Lost(after, removed uint64, at time.Time) (imagegen.FeedEvent, bool) {

@@ -152,11 +152,18 @@ func (t *Tables) FeedPlaces(ctx context.Context) ([]imagegen.FeedPlace, error) {
 }
 
 // SetFeedPlace implements [imagegen.FeedKeeper].
-func (t *Tables) SetFeedPlace(ctx context.Context, p imagegen.FeedPlace) error {
-	return t.db.Update(ctx, func(tx kv.Tx) error {
-		tx.Put(placesIn, kv.Key(p.Reader), kv.Encode(&p, codePlace))
-		return nil
+func (t *Tables) SetFeedPlace(ctx context.Context, from, to imagegen.FeedPlace) (set bool, err error) {
+	err = t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		var kept imagegen.FeedPlace
+		if stored := tx.Get(placesIn, kv.Key(to.Reader)); stored != nil {
+			err = kv.Decode(stored, &kept, codePlace)
+		}
+		if set = err == nil && feed.SamePlace(kept, from); set {
+			tx.Put(placesIn, kv.Key(to.Reader), kv.Encode(&to, codePlace))
+		}
+		return err
 	})
+	return set, err
 }
 
 func codePlace(c *kv.Coder, p *imagegen.FeedPlace) {
