@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,10 +65,9 @@ func (s *session) Happened(e imagegen.FeedEvent) {
 	s.changes++
 }
 
-// Fell implements tables.Teller.
+// Fell implements tables.Teller. Until it is written, Below is the balance before, see insertSome.
 func (s *session) Fell(f feed.Fell) {
-	s.fell = append(s.fell, f)
-	s.changes++
+	s.Happened(imagegen.FeedEvent{Kind: imagegen.FeedLow, Time: f.At, User: f.User, Balance: f.To, Below: f.From})
 }
 
 // tellRow tells of a row that to takes the place of from.
@@ -76,26 +77,23 @@ func (s *session) tellRow(from, to tables.Row) {
 	}
 }
 
-// flushFeed writes events. Who wants to hear of a low balance is looked up by the statement itself: most transactions
-// that lower one have not read the user.
-func (s *session) flushFeed(b *pgx.Batch) {
-	inEvents.insert(b, s.events)
-	if len(s.fell) == 0 {
-		return
+// flushFeed writes events, in their order.
+func (s *session) flushFeed(b *pgx.Batch) { inEvents.queue(b, s.events, insertSome) }
+
+// insertSome inserts events, of balances that were lowered only those whose users have asked for it. The statement looks
+// that up itself: most transactions that lower a balance have not read the user.
+var insertSome = func() string {
+	places := make([]string, len(inEvents.types))
+	for i, t := range inEvents.types {
+		places[i] = fmt.Sprintf("$%d::%s[]", i+1, t)
 	}
-	var ids, users []string
-	var times []time.Time
-	var from, to []int64
-	for _, f := range s.fell {
-		ids, users, times = append(ids, feed.NewID()), append(users, string(f.User)), append(times, f.At)
-		from, to = append(from, int64(f.From)), append(to, int64(f.To))
-	}
-	b.Queue(`insert into imagegend.events (event, kind, at, usr, images, credits, balance, below, disputed)
- select x.event, 'credits.low', x.at, x.usr, 0, 0, x.now, u.notify_below, false
- from unnest($1::text[], $2::text[], $3::timestamptz[], $4::bigint[], $5::bigint[]) with ordinality x(event, usr, at, before, now, nr)
- join imagegend.users u on u.id = x.usr where x.now < u.notify_below and u.notify_below <= x.before order by x.nr`,
-		ids, users, times, from, to)
-}
+	columns := strings.Join(inEvents.columns, ", ")
+	return "insert into " + inEvents.table + " (" + columns + ") select " +
+		strings.Replace(inEvents.of("x"), "x.below", "coalesce(u.notify_below, x.below)", 1) +
+		" from unnest(" + strings.Join(places, ", ") + ") with ordinality x(" + columns + `, nr)
+ left join imagegend.users u on x.kind = 'credits.low' and u.id = x.usr
+ where x.kind <> 'credits.low' or x.balance < u.notify_below and u.notify_below <= x.below order by x.nr`
+}()
 
 // Feed implements [imagegen.FeedKeeper].
 func (db *DB) Feed(ctx context.Context, after uint64, n int) (all []imagegen.FeedEvent, err error) {

@@ -12,7 +12,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -58,7 +57,6 @@ type session struct {
 	keys     map[imagegen.KeyID]imagegen.Key   // likewise
 	kept     kept
 	events   []*imagegen.FeedEvent // to be written, in order
-	fell     []feed.Fell           // balances that were lowered, likewise
 	noted    []*account.TrailRow   // to be written, in order
 
 	// changes counts what was written so far, whether it was sent or waits for flush. So it tells whether a call that

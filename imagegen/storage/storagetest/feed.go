@@ -33,6 +33,7 @@ func Feed(t *testing.T, open func(t *testing.T, now func() time.Time) FeedStore)
 		"Kinds":    testFeedKinds,
 		"Repeated": testFeedRepeated,
 		"Low":      testFeedLow,
+		"Order":    testFeedOrder,
 		"Tidied":   testFeedTidied,
 		"Places":   testFeedPlaces,
 		"Replayed": testFeedReplayed,
@@ -254,6 +255,23 @@ func testFeedLow(f *fed) {
 	f.grant(alice, 10)
 	f.accept(4, synchronous)
 	f.is.Equal(len(low()), 2)
+}
+
+// What happens to an account in one commit comes in its order: its credits expire, are few, and more are granted.
+func testFeedOrder(f *fed) {
+	f.is.NoErr(f.CreateUser(f.t.Context(), imagegen.User{ID: alice, Name: "alice"}))
+	f.is.NoErr(f.SetNotifyBelow(f.t.Context(), alice, 10))
+	f.grant(alice, 20, func(g *imagegen.Grant) { g.Expires = f.now().Add(time.Hour) })
+	f.pass(2 * time.Hour)
+	f.keep(true)
+	f.grant(alice, 12)
+	place := f.brought(0, imagegen.FeedEvent{Kind: imagegen.FeedExpired, User: alice, Credits: -20},
+		imagegen.FeedEvent{Kind: imagegen.FeedLow, User: alice, Below: 10},
+		imagegen.FeedEvent{Kind: imagegen.FeedGranted, User: alice, Credits: 12, Balance: 12})
+	f.accept(1, synchronous)
+	f.brought(place, imagegen.FeedEvent{Kind: imagegen.FeedLow, User: alice, Balance: 6, Below: 10},
+		imagegen.FeedEvent{Kind: imagegen.FeedAccepted, User: alice, Generation: generationNo(1), Model: "fake-1",
+			Images: 3, Credits: -6})
 }
 
 // A reader whose place was removed hears of it; one that begins anew, or was ahead, does not.
