@@ -94,6 +94,10 @@ type FeedKeeper interface {
 	// whose number is the last one that was removed.
 	Feed(ctx context.Context, after uint64, n int) ([]FeedEvent, error)
 
+	// FeedEnd returns the place behind all that has happened so far: the last number that was given. Before the first it
+	// is the present by the store's clock, in milliseconds since 1970.
+	FeedEnd(ctx context.Context) (uint64, error)
+
 	// FeedPlaces returns the places that were set; in no order.
 	FeedPlaces(ctx context.Context) ([]FeedPlace, error)
 	// SetFeedPlace keeps a place, if that of its reader is still from: as FeedPlaces returned it, or the zero FeedPlace

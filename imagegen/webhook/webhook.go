@@ -220,8 +220,8 @@ func (d *Deliverer) due(p imagegen.FeedPlace) bool {
 	return d.now().Sub(p.At) >= pauses[min(p.Tries, len(pauses))-1]
 }
 
-// place is that of an endpoint. One that has none begins with what happens from now on: numbers are no lower than the
-// milliseconds at which they are given.
+// place is that of an endpoint. One that has none begins with what happens from now on, by the numbers of the feed: this
+// process's clock may be wrong.
 func (d *Deliverer) place(ctx context.Context, e *endpoint) (imagegen.FeedPlace, error) {
 	all, err := d.feed.FeedPlaces(ctx)
 	if err != nil {
@@ -233,7 +233,10 @@ func (d *Deliverer) place(ctx context.Context, e *endpoint) (imagegen.FeedPlace,
 			return p, nil
 		}
 	}
-	p := imagegen.FeedPlace{Reader: e.Name, Number: uint64(d.now().UnixMilli())}
+	p := imagegen.FeedPlace{Reader: e.Name}
+	if p.Number, err = d.feed.FeedEnd(ctx); err != nil {
+		return p, err
+	}
 	if set, err := d.feed.SetFeedPlace(ctx, imagegen.FeedPlace{}, p); err != nil || set {
 		return p, err
 	}

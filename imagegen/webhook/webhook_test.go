@@ -263,6 +263,30 @@ func TestTurnsEnd(t *testing.T) {
 	})
 }
 
+// A webhook begins with what happens from then on, also where its process's clock is wrong.
+func TestBeginsNow(t *testing.T) {
+	for _, ahead := range []time.Duration{-720 * time.Hour, 720 * time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			is, ctx, db := is.New(t), t.Context(), memory.New(nil)
+			is.NoErr(db.KeepFeed(ctx, true))
+			var r receivers
+			r.ahead.Store(int64(ahead))
+			for n := range 2 {
+				_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1, Ref: fmt.Sprint(n)})
+				is.NoErr(err)
+				if n == 0 {
+					delivering(t, db, &r, webhook.Endpoint{Name: "shop"})
+					synctest.Wait()
+				}
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			is.Equal(len(r.came["shop"]), 1)
+			is.Equal(r.bodies[r.came["shop"][0]].Data.Ref, "1")
+		})
+	}
+}
+
 // Who sets a place back during a delivery has set it.
 func TestSendAgainWhileDelivering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -71,6 +71,12 @@ func (s *store) Feed(ctx context.Context, after uint64, n int) (all []imagegen.F
 	return all, err
 }
 
+// FeedEnd implements [imagegen.FeedKeeper].
+func (s *store) FeedEnd(ctx context.Context) (end uint64, err error) {
+	err = s.view(ctx, func() error { end = feed.End(s.feed.last, s.books.Now()); return nil })
+	return end, err
+}
+
 // FeedPlaces implements [imagegen.FeedKeeper].
 func (s *store) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
 	err = s.view(ctx, func() error { all = slices.Collect(maps.Values(s.feed.places)); return nil })

@@ -115,6 +115,20 @@ func (db *DB) Feed(ctx context.Context, after uint64, n int) (all []imagegen.Fee
 	return all, err
 }
 
+// FeedEnd implements [imagegen.FeedKeeper].
+func (db *DB) FeedEnd(ctx context.Context) (end uint64, err error) {
+	if err := db.number(ctx); err != nil {
+		return 0, err
+	}
+	err = db.view(ctx, func(s *session) error {
+		s.scan(func() {}, []any{&end},
+			`select greatest(removed, (select max(number) from imagegend.events)) from imagegend.feed`)
+		end = feed.End(end, db.books.Now())
+		return nil
+	})
+	return end, err
+}
+
 // FeedPlaces implements [imagegen.FeedKeeper].
 func (db *DB) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
 	err = db.view(ctx, func(s *session) error {

@@ -35,6 +35,7 @@ func Feed(t *testing.T, open func(t *testing.T, now func() time.Time) FeedStore)
 		"Low":      testFeedLow,
 		"Order":    testFeedOrder,
 		"Tidied":   testFeedTidied,
+		"End":      testFeedEnd,
 		"Places":   testFeedPlaces,
 		"Replayed": testFeedReplayed,
 		"Race":     testFeedRace,
@@ -272,6 +273,30 @@ func testFeedOrder(f *fed) {
 	f.brought(place, imagegen.FeedEvent{Kind: imagegen.FeedLow, User: alice, Balance: 6, Below: 10},
 		imagegen.FeedEvent{Kind: imagegen.FeedAccepted, User: alice, Generation: generationNo(1), Model: "fake-1",
 			Images: 3, Credits: -6})
+}
+
+// The end is behind what has happened, also where that was removed or nothing has, and before all that follows.
+func testFeedEnd(f *fed) {
+	f.keep(true)
+	end := func() uint64 {
+		f.t.Helper()
+		end, err := f.FeedEnd(f.t.Context())
+		f.is.NoErr(err)
+		return end
+	}
+	before := end()
+	f.is.True(before != 0)
+	f.grant(alice, 1)
+	all := f.read(before)
+	f.is.Equal(len(all), 1)
+	f.grant(alice, 1)
+	after := end() // before anybody has read it
+	f.brought(after)
+	f.is.Equal(f.read(all[0].Number)[0].Number, after)
+	f.is.NoErr(f.TidyFeed(f.t.Context(), 0))
+	f.is.Equal(end(), after)
+	f.pass(time.Hour)
+	f.is.Equal(end(), after)
 }
 
 // A reader whose place was removed hears of it; one that begins anew, or was ahead, does not.

@@ -62,6 +62,7 @@ var promises = promisetest.Promises{
 	"Feed/Low":      "A balance that falls below NotifyBelow has one event, until it was not below again.",
 	"Feed/Order":    "What happens to an account in one commit comes in the order in which it happened.",
 	"Feed/Tidied":   "TidyFeed removes the oldest events; a reader whose place was removed finds a FeedLost.",
+	"Feed/End":      "FeedEnd is behind all that has happened, and before all that follows.",
 	"Feed/Places":   "The place of a reader is what was set last, by who knew the one before it.",
 	"Feed/Replayed": "The events of an account and its generations add up to its balance and their states.",
 	"Feed/Race":     "A reader beside many writers gets each event once, in the order of numbers.",

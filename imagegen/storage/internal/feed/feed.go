@@ -4,6 +4,7 @@
 package feed
 
 import (
+	"cmp"
 	"crypto/rand"
 	"time"
 
@@ -100,6 +101,9 @@ func begin(kind imagegen.FeedKind, at time.Time) imagegen.FeedEvent {
 
 // Next is the number behind last, given at a time.
 func Next(last uint64, at time.Time) uint64 { return max(last+1, uint64(max(0, at.UnixMilli()))) }
+
+// End is the place behind all events, where last is the number that was given last; 0: none was.
+func End(last uint64, at time.Time) uint64 { return cmp.Or(last, Next(0, at)-1) }
 
 // SamePlace reports whether the place that is kept is the one that was read; the zero FeedPlace: none is.
 func SamePlace(kept, read imagegen.FeedPlace) bool {

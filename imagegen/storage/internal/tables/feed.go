@@ -138,6 +138,11 @@ func removedUpTo(tx kv.Tx) uint64 {
 	return binary.BigEndian.Uint64(stored)
 }
 
+// FeedEnd implements [imagegen.FeedKeeper].
+func (t *Tables) FeedEnd(ctx context.Context) (uint64, error) {
+	return view(ctx, t.db, func(tx kv.Tx) (uint64, error) { return feed.End(last(tx), t.books.Now()), nil })
+}
+
 // FeedPlaces implements [imagegen.FeedKeeper].
 func (t *Tables) FeedPlaces(ctx context.Context) ([]imagegen.FeedPlace, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (all []imagegen.FeedPlace, err error) {
