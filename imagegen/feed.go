@@ -27,13 +27,17 @@ const (
 	FeedUserSuspended FeedKind = "user.suspended"
 	FeedUserDisabled  FeedKind = "user.disabled"
 
+	// These two follow from no commit, and are written within some minutes, see engine.Config.
+	FeedLimit FeedKind = "limit.reached" // a limit of a key or a member has refused a charge
+	FeedCost  FeedKind = "cost.above"    // what a day has cost is above the operator's line
+
 	FeedLost FeedKind = "events.lost" // what a reader has not read was removed by its age; it is made for that reader
 )
 
 // FeedKinds are all kinds of events, in the order in which docs/events.md has them.
 var FeedKinds = []FeedKind{FeedAccepted, FeedSucceeded, FeedFailed, FeedCancelled, FeedErased, FeedGranted,
 	FeedRevoked, FeedExpired, FeedLow, FeedKeyCreated, FeedKeyRevoked, FeedUserCreated, FeedUserSuspended,
-	FeedUserDisabled, FeedLost}
+	FeedUserDisabled, FeedLimit, FeedCost, FeedLost}
 
 // FeedEvent is something that has happened, as the feed of a [FeedKeeper] tells it. It holds neither prompts nor
 // secrets nor addresses of images. Which fields are set depends on its kind.
@@ -57,6 +61,11 @@ type FeedEvent struct {
 	Below   Credits // credits.low: the amount below which the balance has fallen
 	Ref     string  // credits.granted, credits.revoked: that of the Grant or Revocation
 	Reason  string  // generation.failed: the Class of its Failure, as a word
+
+	Limit  Credits // limit.reached: how many credits it allows
+	Period string  // the day, 2006-01-02, or the month, 2006-01, of the limit, or the day of the cost; "": in all
+	Cost   Micros  // cost.above: what is known of the day so far
+	Above  Micros  // cost.above: the line
 
 	// Disputed: the ledger has refused to close the charge, which stays open until an operator settles it. No event
 	// tells of that.
@@ -85,6 +94,10 @@ type FeedKeeper interface {
 	// later. Others that have it open go on as they began. Before the first call none are.
 	KeepFeed(ctx context.Context, keep bool) error
 
+	// Tell writes an event that follows from no commit, by itself, with a time and an identifier; nothing unless events
+	// are written.
+	Tell(ctx context.Context, e FeedEvent) error
+
 	// Feed returns up to n events with numbers above after, in the order of their numbers. A reader that goes on from
 	// the last number that it has read gets each event once: no event ever appears at or below a number that was
 	// returned before, also while transactions are open for long. Events of one generation, and those of one account,
@@ -94,8 +107,8 @@ type FeedKeeper interface {
 	// whose number is the last one that was removed.
 	Feed(ctx context.Context, after uint64, n int) ([]FeedEvent, error)
 
-	// FeedEnd returns the place behind all that has happened so far: the last number that was given. Before the first it
-	// is the present by the store's clock, in milliseconds since 1970.
+	// FeedEnd returns the place behind all that has happened so far: the last number that was given. Before the first
+	// it is the present by the store's clock, in milliseconds since 1970.
 	FeedEnd(ctx context.Context) (uint64, error)
 
 	// FeedPlaces returns the places that were set; in no order.

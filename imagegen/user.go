@@ -136,7 +136,7 @@ func (u User) CheckGranted(sponsor User) error {
 
 // CheckLimits is that of a [Key], for a member. used counts against its limits already.
 func (u User) CheckLimits(used KeyUse, cost Credits) error {
-	return u.Limits.check("your account", used, cost)
+	return u.Limits.check("your account", "", used, cost)
 }
 
 // Left returns what a member can spend of the balance of its sponsor, if used counts against its limits already. It
@@ -294,7 +294,7 @@ const busyKey = 2 * time.Second
 // counts already. ErrRateLimited: the key has as many generations at once as it may have.
 // ErrInsufficientCredits: the charge exceeds a limit of credits, which the message names.
 func (k Key) CheckLimits(used KeyUse, cost Credits) error {
-	return k.Limits.check(k.label(), used, cost)
+	return k.Limits.check(k.label(), k.ID, used, cost)
 }
 
 // CheckModel returns an ErrChargeRefused unless the limits of the key allow a model.
@@ -311,8 +311,8 @@ func (l KeyLimits) checkModel(name, id string) error {
 		id, strings.Join(l.Models, ", "))
 }
 
-// check is CheckLimits for the key or the member of a name.
-func (l KeyLimits) check(name string, used KeyUse, cost Credits) error {
+// check is CheckLimits for the key or, without one, the member of a name.
+func (l KeyLimits) check(name string, key KeyID, used KeyUse, cost Credits) error {
 	if l.Concurrent > 0 && used.Concurrent >= l.Concurrent {
 		return &Error{Code: CodeRateLimited, RetryAfter: busyKey,
 			Message: fmt.Sprintf("%s may have %d requests at once, and has %d; try again when one has ended", name,
@@ -320,7 +320,7 @@ func (l KeyLimits) check(name string, used KeyUse, cost Credits) error {
 	}
 	for _, c := range l.credits(used) {
 		if c.limit > 0 && cost > c.limit-c.used {
-			return &Error{Code: CodeInsufficientCredits,
+			return &Error{Code: CodeInsufficientCredits, Err: &LimitError{key, c.limit, c.period},
 				Message: fmt.Sprintf("%s is limited to %d credits %s; it has used %d, and this request costs %d",
 					name, c.limit, c.when, c.used, cost)}
 		}
@@ -332,12 +332,23 @@ func (l KeyLimits) check(name string, used KeyUse, cost Credits) error {
 type creditLimit struct {
 	limit, used Credits
 	when        string
+	period      string // see LimitError
 }
+
+// LimitError is the cause of an ErrInsufficientCredits that a limit of credits has led to.
+type LimitError struct {
+	Key    KeyID // whose limit it is; "": a member's
+	Limit  Credits
+	Period string // a day or a month, as the layout of [time.Time.Format]; "": the limit is one in all
+}
+
+// Error returns the limit.
+func (e *LimitError) Error() string { return fmt.Sprintf("the limit is %d credits", e.Limit) }
 
 // credits lists the limits of credits.
 func (l KeyLimits) credits(used KeyUse) [3]creditLimit {
-	return [3]creditLimit{{l.Credits, used.Credits, "in all"}, {l.Daily, used.Daily, "a day (UTC)"},
-		{l.Monthly, used.Monthly, "a month (UTC)"}}
+	return [3]creditLimit{{l.Credits, used.Credits, "in all", ""}, {l.Daily, used.Daily, "a day (UTC)", time.DateOnly},
+		{l.Monthly, used.Monthly, "a month (UTC)", "2006-01"}}
 }
 
 // label names the key in messages to its holder.

@@ -56,6 +56,10 @@ type Config struct {
 	// Feed makes the Store, which has to be an [imagegen.FeedKeeper], keep a feed of what happens, for Engine.Events.
 	// New notes that in the Store, for all processes that open it later, until FeedKeeper.KeepFeed ends it.
 	Feed bool
+	// NotifyCostAbove is a line, in millionths of the operator's currency: for each day whose known costs are above it
+	// there is one event in the feed, some minutes later. It needs Feed, and a Store that is an [imagegen.TotalsKeeper]
+	// and an account.LoginStore; without the latter there are no events of limits either. 0: no event.
+	NotifyCostAbove imagegen.Micros
 
 	// Policy decides the ratio and the tier of a request. nil: SizeFirst.
 	Policy Policy
@@ -326,6 +330,9 @@ func (c Config) validate() (*catalog, error) {
 	}
 	_, keeps := c.Store.(imagegen.FeedKeeper)
 	require(!c.Feed || keeps, "Config.Feed: the Store keeps no events")
+	_, sums := c.Store.(imagegen.TotalsKeeper)
+	require(c.NotifyCostAbove == 0 || c.NotifyCostAbove > 0 && c.Feed && sums,
+		"Config.NotifyCostAbove: it cannot be negative, and needs Feed and a Store that sums up costs")
 	l, a, r := c.Limits, c.Attempts, c.Retention
 	require(l.Concurrency > 0 && l.MaxQueued > 0 && l.MaxSpooled > 0 && l.SlotWait > 0,
 		"Config.Limits: nothing but MaxRefusals can be negative")

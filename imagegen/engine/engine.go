@@ -45,6 +45,7 @@ type Engine struct {
 	life      *lifecycle
 	hints     chan struct{} // holds one: there may be queued work
 	removals  removals
+	reached   limitsReached
 
 	thumbnails *thumbnails.Maker
 	health     *health

@@ -304,6 +304,7 @@ func (c *call) accept(ctx context.Context) (imagegen.Record, error) {
 	within, charging := c.engine.beginStep(ctx, imagegen.EventCharged, c.record)
 	r, err := c.engine.charge(within, c.record)
 	charging.report(0, err)
+	c.engine.noteLimit(c.record, err)
 	// After an unknown outcome the references may be needed: recovery or the next start removes them.
 	c.handedOver = err == nil || !imagegen.Definite(err)
 	if c.handedOver {

@@ -140,6 +140,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	// These run from the last to the first: leases are prolonged until all work has ended, and
 	// removals are tried a last time after that.
 	defer e.flushKeyUse()
+	defer e.tellLimits()
 	const lastRemovals = 2 * time.Second
 	defer e.retryRemovals(context.Background(), lastRemovals)
 	defer l.leasing.Wait()

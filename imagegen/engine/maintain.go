@@ -12,9 +12,9 @@ import (
 const maintenance = time.Minute
 
 // maintain runs until ctx ends. Once a minute it records when keys were used, retries failed removals, catches up with
-// what other engines on the store have ended, fails work that has reached its age, and, when it is this engine's turn,
-// erases or forgets what has; with WorkNone, others do so. Each step logs its own failures, and hinders none of the
-// others.
+// what other engines on the store have ended, writes events of limits that were reached, fails work that is too old,
+// and, when it is this engine's turn, writes events of high costs and erases or forgets what has reached its age; with
+// WorkNone, others do the last three. Each step logs its own failures, and hinders none of the others.
 func (e *Engine) maintain(ctx context.Context) {
 	for ctx.Err() == nil {
 		e.Readiness(ctx) // so that its changes are logged though nobody asks
@@ -25,10 +25,12 @@ func (e *Engine) maintain(ctx context.Context) {
 		e.waiting.EndLeft(ctx)
 		e.noteStoredUsers(ctx)
 		e.tidyTrail(ctx, time.Time{})
+		e.tellLimits()
 		if e.cfg.Work == WorkNone {
 			continue
 		}
 		e.failAged(ctx)
+		e.tellCosts(ctx)
 		for e.turn(ctx, "retention") {
 			if e.removeAged(ctx) {
 				break

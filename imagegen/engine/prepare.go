@@ -100,6 +100,7 @@ func (s *Session) generateTx(ctx context.Context, tx imagegen.HostTx, p *Prepare
 	}
 	defer e.life.workEnded()
 	r, err := e.host.CreateChargedIn(ctx, tx, c.record, p.outdated())
+	e.noteLimit(c.record, err)
 	if taken, ok := errors.AsType[*imagegen.IdempotencyKeyTakenError](err); ok {
 		return c.replay(taken.Record)
 	}

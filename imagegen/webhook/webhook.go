@@ -151,7 +151,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 // runEndpoint delivers to one endpoint whenever it is this process's turn.
 func (d *Deliverer) runEndpoint(ctx context.Context, e *endpoint) {
 	for ctx.Err() == nil {
-		end, mine := time.Now().Add(turnLength-turnMargin), true // the answer may come late, and the turn counts already
+		end, mine := time.Now().Add(turnLength-turnMargin), true // the turn counts before the answer comes
 		if d.turns != nil {
 			var err error
 			if mine, err = d.turns.Turn(ctx, "webhook "+e.Name, turnLength); err != nil {
@@ -220,8 +220,8 @@ func (d *Deliverer) due(p imagegen.FeedPlace) bool {
 	return d.now().Sub(p.At) >= pauses[min(p.Tries, len(pauses))-1]
 }
 
-// place is that of an endpoint. One that has none begins with what happens from now on, by the numbers of the feed: this
-// process's clock may be wrong.
+// place is that of an endpoint. One that has none begins with what happens from now on, by the numbers of the feed,
+// since this process's clock may be wrong.
 func (d *Deliverer) place(ctx context.Context, e *endpoint) (imagegen.FeedPlace, error) {
 	all, err := d.feed.FeedPlaces(ctx)
 	if err != nil {

@@ -293,12 +293,13 @@ func TestSendAgainWhileDelivering(t *testing.T) {
 		is, ctx, db := is.New(t), t.Context(), memory.New(nil)
 		is.NoErr(db.KeepFeed(ctx, true))
 		var first atomic.Uint64 // the number of the first event
-		r := &receivers{answer: map[string]func(int) (*http.Response, error){"shop": func(n int) (*http.Response, error) {
-			if n == 3 {
-				is.NoErr(webhook.SendAgain(ctx, db, "shop", first.Load()))
-			}
-			return answered(http.StatusOK), nil
-		}}}
+		r := &receivers{answer: map[string]func(int) (*http.Response, error){
+			"shop": func(n int) (*http.Response, error) {
+				if n == 3 {
+					is.NoErr(webhook.SendAgain(ctx, db, "shop", first.Load()))
+				}
+				return answered(http.StatusOK), nil
+			}}}
 		delivering(t, db, r, webhook.Endpoint{Name: "shop"})
 		time.Sleep(time.Second)
 		for range 3 {

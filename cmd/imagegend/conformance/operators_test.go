@@ -25,10 +25,11 @@ var operatorChecks = []check{
 	},
 	{
 		name: "the feed of events",
-		lines: []string{"contract: | events | off unless", "contract: | order of events |",
-			"contract: | reading events |", "contract: | a low balance |"},
+		lines: []string{"contract: | events | off unless", "contract: | events of limits and costs |",
+			"contract: | order of events |", "contract: | reading events |", "contract: | a low balance |"},
 		elsewhere: []string{"cmd/imagegend.TestEvents", "imagegen/storage.TestFeed", "imagegen/storage/memory.TestFeed",
 			"imagegen/storage/postgres.TestFeed", "imagegen/engine.TestEvents",
+			"imagegen/engine.TestLimitHasOneEvent", "imagegen/engine.TestCostHasOneEvent",
 			"cmd/imagegend/internal/adminserver.TestEveryOperationLeavesItsRow"},
 	},
 	{

@@ -54,6 +54,10 @@ type EventData struct {
 	Below      imagegen.Credits      `json:"below,omitempty"`
 	Ref        string                `json:"ref,omitempty"`
 	Reason     string                `json:"reason,omitempty"`
+	Limit      imagegen.Credits      `json:"limit,omitempty"`
+	Period     string                `json:"period,omitempty"`
+	Cost       *Money                `json:"cost,omitempty"`
+	Above      *Money                `json:"above,omitempty"`
 	Disputed   bool                  `json:"disputed,omitempty"`
 	From       uint64                `json:"from,omitempty"`
 	To         uint64                `json:"to,omitempty"`
@@ -62,7 +66,7 @@ type EventData struct {
 // ViewEvent shows an event. Amounts that apply are there even if they are 0.
 func ViewEvent(e imagegen.FeedEvent) Event {
 	d := EventData{Generation: e.Generation, User: e.User, Payer: e.Payer, Key: e.Key, Model: e.Model, Below: e.Below,
-		Ref: e.Ref, Reason: e.Reason, Disputed: e.Disputed, From: e.From, To: e.To}
+		Ref: e.Ref, Reason: e.Reason, Limit: e.Limit, Period: e.Period, Disputed: e.Disputed, From: e.From, To: e.To}
 	group, _, _ := strings.Cut(string(e.Kind), ".")
 	if group == "generation" && e.Kind != imagegen.FeedErased {
 		d.Images, d.Credits = &e.Images, &e.Credits
@@ -72,6 +76,9 @@ func ViewEvent(e imagegen.FeedEvent) Event {
 		if e.Kind != imagegen.FeedLow {
 			d.Credits = &e.Credits
 		}
+	}
+	if e.Kind == imagegen.FeedCost {
+		d.Cost, d.Above = &Money{e.Cost}, &Money{e.Above}
 	}
 	return Event{ID: e.ID, Number: e.Number, Type: e.Kind, Timestamp: Time{Time: e.Time}, Data: d}
 }

@@ -70,6 +70,8 @@ func (wholeStore) KeepFeed(context.Context, bool) error { return nil }
 
 func (wholeStore) Feed(context.Context, uint64, int) ([]imagegen.FeedEvent, error) { return nil, nil }
 
+func (wholeStore) Tell(context.Context, imagegen.FeedEvent) error { return nil }
+
 func (wholeStore) FeedEnd(context.Context) (uint64, error) { return 0, nil }
 
 func (wholeStore) FeedPlaces(context.Context) ([]imagegen.FeedPlace, error) { return nil, nil }

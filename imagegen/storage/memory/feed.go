@@ -43,6 +43,14 @@ func (s *store) happened(tx ledger.Tx, e imagegen.FeedEvent) {
 	})
 }
 
+// Tell implements [imagegen.FeedKeeper].
+func (s *store) Tell(ctx context.Context, e imagegen.FeedEvent) error {
+	return s.rows.Update(ctx, func(tx ledger.Tx) error {
+		s.happened(tx, feed.Alone(e, s.books.Now()))
+		return nil
+	})
+}
+
 // tellEntry is ledger.Ledger.Wrote.
 func (s *store) tellEntry(tx ledger.Tx, at clock.Reading, c *ledger.Change) {
 	if e, some := feed.OfEntry(c, at.Now); some {

@@ -19,9 +19,10 @@ import (
 
 var inEvents = newKind("events", 1, `event text, kind text, at timestamptz, usr text, payer text, generation text,
  api_key text, model text, images bigint, credits bigint, balance bigint, below bigint, ref text, reason text,
- disputed boolean`, func(e *imagegen.FeedEvent) []any {
+ disputed boolean, bound bigint, period text, cost bigint, above bigint`, func(e *imagegen.FeedEvent) []any {
 	return []any{&e.ID, &e.Kind, at(&e.Time), &e.User, orNull(&e.Payer), orNull(&e.Generation), orNull(&e.Key),
-		orNull(&e.Model), &e.Images, &e.Credits, &e.Balance, &e.Below, orNull(&e.Ref), orNull(&e.Reason), &e.Disputed}
+		orNull(&e.Model), &e.Images, &e.Credits, &e.Balance, &e.Below, orNull(&e.Ref), orNull(&e.Reason), &e.Disputed,
+		&e.Limit, orNull(&e.Period), &e.Cost, &e.Above}
 })
 
 var inPlaces = newKind("feed_places", 1, `reader text, number bigint, event text, tries bigint, since timestamptz,
@@ -58,6 +59,9 @@ func (db *DB) SetNotifyBelow(ctx context.Context, u imagegen.UserID, below image
 	return db.tables.SetNotifyBelow(ctx, u, below)
 }
 
+// Tell implements [imagegen.FeedKeeper].
+func (db *DB) Tell(ctx context.Context, e imagegen.FeedEvent) error { return db.tables.Tell(ctx, e) }
+
 // Happened implements tables.Teller.
 func (s *session) Happened(e imagegen.FeedEvent) {
 	e.ID = feed.NewID()
@@ -80,8 +84,8 @@ func (s *session) tellRow(from, to tables.Row) {
 // flushFeed writes events, in their order.
 func (s *session) flushFeed(b *pgx.Batch) { inEvents.queue(b, s.events, insertSome) }
 
-// insertSome inserts events, of balances that were lowered only those whose users have asked for it. The statement looks
-// that up itself: most transactions that lower a balance have not read the user.
+// insertSome inserts events; of balances that were lowered only those whose users have asked for it. The statement
+// looks that up itself, since most transactions that lower a balance have not read the user.
 var insertSome = func() string {
 	places := make([]string, len(inEvents.types))
 	for i, t := range inEvents.types {

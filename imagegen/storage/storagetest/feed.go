@@ -34,6 +34,7 @@ func Feed(t *testing.T, open func(t *testing.T, now func() time.Time) FeedStore)
 		"Repeated": testFeedRepeated,
 		"Low":      testFeedLow,
 		"Order":    testFeedOrder,
+		"Alone":    testFeedAlone,
 		"Tidied":   testFeedTidied,
 		"End":      testFeedEnd,
 		"Places":   testFeedPlaces,
@@ -297,6 +298,23 @@ func testFeedEnd(f *fed) {
 	f.is.Equal(end(), after)
 	f.pass(time.Hour)
 	f.is.Equal(end(), after)
+}
+
+// What follows from no commit is written by itself, with all that it says.
+func testFeedAlone(f *fed) {
+	ctx := f.t.Context()
+	limit := imagegen.FeedEvent{Kind: imagegen.FeedLimit, User: bob, Payer: alice, Key: "key_1", Limit: 5,
+		Period: "2026-01"}
+	cost := imagegen.FeedEvent{Kind: imagegen.FeedCost, Period: "2026-01-31", Cost: 10_500_000, Above: 10_000_000}
+	f.is.NoErr(f.Tell(ctx, limit))
+	f.brought(0)
+	f.keep(true)
+	f.is.NoErr(f.Tell(ctx, limit))
+	f.is.NoErr(f.Tell(ctx, cost))
+	f.brought(0, limit, cost)
+	all := f.read(0)
+	f.is.True(all[0].ID != all[1].ID)
+	f.is.True(f.now().Sub(all[0].Time).Abs() < time.Minute)
 }
 
 // A reader whose place was removed hears of it; one that begins anew, or was ahead, does not.

@@ -60,6 +60,7 @@ var promises = promisetest.Promises{
 	"Feed/Kinds":    "Each event is written in the commit that makes it true, and says what it is about.",
 	"Feed/Repeated": "A write that is refused leaves no event, and one that is repeated leaves one.",
 	"Feed/Low":      "A balance that falls below NotifyBelow has one event, until it was not below again.",
+	"Feed/Alone":    "Tell writes what follows from no commit, with a time and an identifier, if the feed is kept.",
 	"Feed/Order":    "What happens to an account in one commit comes in the order in which it happened.",
 	"Feed/Tidied":   "TidyFeed removes the oldest events; a reader whose place was removed finds a FeedLost.",
 	"Feed/End":      "FeedEnd is behind all that has happened, and before all that follows.",

@@ -93,7 +93,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		s.FairShares, s.MaxRefusals = false, 7
 		s.Currency, s.CreditValue = "EUR", 12_500
 		s.Retain, s.KeepFailed, s.TrailRetain, s.JoinWindow = 720*time.Hour, 48*time.Hour, 480*time.Hour, 5*time.Minute
-		s.Events, s.EventsRetain, s.Webhooks = true, 240*time.Hour, "hooks.yaml"
+		s.Events, s.EventsRetain, s.Webhooks, s.CostAbove = true, 240*time.Hour, "hooks.yaml", 25_500_000
 		s.DrainTimeout, s.LogFormat, s.LogLevel, s.ReadyFile = time.Minute, "json", "debug", "ready.json"
 		s.OpsAdmin = true
 		s.BackupTo, s.BackupEvery, s.BackupKeep = "/backups", time.Hour, 3
@@ -122,7 +122,7 @@ func TestEverySourceReadsEverySetting(t *testing.T) {
 		"keep-failed-prompts": "48h", "trail-retain": "480h", "events": "true", "events-retain": "240h",
 		"webhooks":    "hooks.yaml",
 		"join-window": "5m", "ops-admin": "true",
-		"currency": "EUR", "credit-value": "0.0125",
+		"currency": "EUR", "credit-value": "0.0125", "cost-notify-above": "25.5",
 		"backup-to": "/backups", "backup-every": "1h", "backup-keep": "3", "console": "false",
 		"operator-name": "olivia", "operator-password-file": "password", "brand-name": "Atelier",
 		"brand-logo": "logo.svg", "brand-accent": "0a7d5a", "require-passkey": "operators",

@@ -70,7 +70,8 @@ type Server struct {
 	Events         bool
 	EventsRetain   time.Duration // 0: for ever
 	Webhooks       string
-	JoinWindow     time.Duration // 0: no call joins another
+	CostAbove      imagegen.Micros // 0: no event tells of costs
+	JoinWindow     time.Duration   // 0: no call joins another
 
 	Money
 
@@ -203,6 +204,10 @@ func (s *Settings) ServeFlags(fs *pflag.FlagSet) {
 			"`file` with addresses that get events, and their secrets, readable by nobody else")
 	})
 	s.MoneyFlags(fs)
+	declare(fs, groupMoney, func(fs *pflag.FlagSet) {
+		fs.Var(newAmount(&s.CostAbove), "cost-notify-above",
+			"`amount` that the upstreams of one day may cost before an event tells of it; without it, none does")
+	})
 	s.consoleFlags(fs)
 	s.SignIn.flags(fs)
 	s.backupFlags(fs)
@@ -341,7 +346,7 @@ func (m *Money) MoneyFlags(fs *pflag.FlagSet) {
 	declare(fs, groupMoney, func(fs *pflag.FlagSet) {
 		fs.Var(newText(&m.Currency, "USD", "code", parseCurrency), "currency",
 			"`code` of the currency in which upstreams are paid, three capital letters")
-		fs.Var(newCreditValue(&m.CreditValue), "credit-value",
+		fs.Var(newAmount(&m.CreditValue), "credit-value",
 			"`amount` of it that a caller pays for one credit, such as 0.01; without it, no revenue is shown")
 	})
 }

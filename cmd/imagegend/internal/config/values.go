@@ -236,8 +236,8 @@ func parseCurrency(s string) (string, error) {
 	return s, nil
 }
 
-// newCreditValue returns an amount of money above 0. Help shows no default.
-func newCreditValue(p *imagegen.Micros) pflag.Value {
+// newAmount returns an amount of money above 0. Help shows no default.
+func newAmount(p *imagegen.Micros) pflag.Value {
 	return &Value[imagegen.Micros]{To: p, Kind: "amount", Parse: func(s string) (imagegen.Micros, error) {
 		v, err := imagegen.ParseMicros(s)
 		if err != nil || v == 0 {

@@ -92,6 +92,12 @@ func OfAct(act account.Act, c trail.Change, at time.Time) (imagegen.FeedEvent, b
 	return e, some && c != (trail.Change{})
 }
 
+// Alone is an event that follows from no commit, at a time.
+func Alone(e imagegen.FeedEvent, at time.Time) imagegen.FeedEvent {
+	e.Time = begin(e.Kind, at).Time
+	return e
+}
+
 // NewID returns an identifier for an event that is written.
 func NewID() string { return "evt_" + rand.Text() }
 
@@ -107,7 +113,8 @@ func End(last uint64, at time.Time) uint64 { return cmp.Or(last, Next(0, at)-1) 
 
 // SamePlace reports whether the place that is kept is the one that was read; the zero FeedPlace: none is.
 func SamePlace(kept, read imagegen.FeedPlace) bool {
-	return kept.Reader == read.Reader && kept.Number == read.Number && kept.Tries == read.Tries && kept.At.Equal(read.At)
+	return kept.Reader == read.Reader && kept.Number == read.Number && kept.Tries == read.Tries &&
+		kept.At.Equal(read.At)
 }
 
 // Lost is what a reader finds who has read up to after, where removed was the last to be removed; false: nothing that

@@ -57,6 +57,17 @@ func (t *Tables) NoteFeed(keep bool) { t.feeds.Store(keep) }
 // KeepsFeed reports whether events are written.
 func (t *Tables) KeepsFeed() bool { return t.feeds.Load() }
 
+// Tell implements [imagegen.FeedKeeper].
+func (t *Tables) Tell(ctx context.Context, e imagegen.FeedEvent) error {
+	if !t.KeepsFeed() {
+		return nil
+	}
+	return t.db.Update(ctx, func(tx kv.Tx) error {
+		happened(tx, feed.Alone(e, t.books.Now()))
+		return nil
+	})
+}
+
 // happened writes an event behind the last one. A database belongs to one process, and its transactions come one after
 // the other, so the number is given at once.
 func happened(tx kv.Tx, e imagegen.FeedEvent) {
@@ -232,7 +243,7 @@ func (t *Tables) SetNotifyBelow(ctx context.Context, id imagegen.UserID, below i
 }
 
 func codeEvent(c *kv.Coder, e *imagegen.FeedEvent) {
-	c.Version(1)
+	c.Version(2)
 	kv.Number(c, &e.Number)
 	kv.Text(c, &e.ID)
 	kv.Text(c, &e.Kind)
@@ -249,4 +260,10 @@ func codeEvent(c *kv.Coder, e *imagegen.FeedEvent) {
 	kv.Text(c, &e.Ref)
 	kv.Text(c, &e.Reason)
 	kv.Flag(c, &e.Disputed)
+	if c.Since(2) {
+		kv.Number(c, &e.Limit)
+		kv.Text(c, &e.Period)
+		kv.Number(c, &e.Cost)
+		kv.Number(c, &e.Above)
+	}
 }

@@ -453,7 +453,11 @@ create table imagegend.events (
   below bigint not null,
   ref text,
   reason text,
-  disputed boolean not null
+  disputed boolean not null,
+  bound bigint not null,
+  period text,
+  cost bigint not null,
+  above bigint not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
 create index events_fresh on imagegend.events (seq) where number is null;
 
