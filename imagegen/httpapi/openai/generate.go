@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -69,7 +70,8 @@ func (x *exchange) resolve(r *request) error {
 		r.Model = infos[0].ID
 	}
 	if r.Model == "" {
-		return imagegen.InvalidField("model", "model is required; offered: %s", strings.Join(names(infos), ", "))
+		return imagegen.InvalidField("model", "model is required; offered: %s",
+			cmp.Or(strings.Join(names(infos), ", "), "none at present"))
 	}
 	for _, m := range infos {
 		if slices.Contains(m.Aliases, r.Model) {

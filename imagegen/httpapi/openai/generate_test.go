@@ -93,6 +93,15 @@ func TestModels(t *testing.T) {
 	message := s.refused(s.post(generations, `{"prompt":"a fox"}`), http.StatusBadRequest, imagegen.CodeInvalidRequest,
 		"model")
 	s.is.Equal(message, "model is required; offered: fake-1, gpt-image-1, fake-2")
+
+	s.is.NoErr(s.SetModels(t.Context(), nil))
+	for body, refusal := range map[string]string{
+		`{"prompt":"a fox"}`:                  `model is required; offered: none at present`,
+		`{"model":"fake-1","prompt":"a fox"}`: `unknown model "fake-1"; offered: none at present`,
+	} {
+		s.is.Equal(s.refused(s.post(generations, body), http.StatusBadRequest, imagegen.CodeInvalidRequest, "model"),
+			refusal)
+	}
 }
 
 func TestErrors(t *testing.T) {
