@@ -23,20 +23,29 @@ type errorView struct {
 }
 
 // errorViews says how the page of each code looks. Without a Message it is the error's own, which is written for
-// users. A code that is missing here is answered as an internal error.
+// users. A code that only HTTP knows is answered as an internal error.
 var errorViews = map[imagegen.Code]errorView{
 	imagegen.CodeNotFound: {Status: http.StatusNotFound, Title: "Not found",
 		Message: "There is nothing at this address, or it is not yours to see."},
+	imagegen.CodeMissingKey:           signedOutError,
+	imagegen.CodeInvalidKey:           signedOutError,
+	imagegen.CodeExpiredKey:           signedOutError,
 	imagegen.CodeInvalidRequest:       {Status: http.StatusBadRequest, Title: "That cannot be done"},
 	imagegen.CodeInsufficientCredits:  {Status: http.StatusPaymentRequired, Title: "Too few credits"},
 	imagegen.CodeChargeRefused:        {Status: http.StatusForbidden, Title: "The account cannot be charged"},
 	imagegen.CodeIdempotencyKeyInUse:  {Status: http.StatusConflict, Title: "Still running"},
+	imagegen.CodeCancelled:            {Status: http.StatusConflict, Title: "Cancelled"},
 	imagegen.CodeNotCancellable:       {Status: http.StatusConflict, Title: "Too late"},
 	imagegen.CodeIdempotencyKeyReused: {Status: http.StatusUnprocessableEntity, Title: "Another request"},
 	imagegen.CodeGenerationFailed:     {Status: http.StatusInternalServerError, Title: "The generation failed"},
 	imagegen.CodeRateLimited:          {Status: http.StatusTooManyRequests, Title: "Too many refusals"},
 	imagegen.CodeOverloaded:           {Status: http.StatusServiceUnavailable, Title: "Too much work at the moment"},
+	imagegen.CodeInternal:             internalError,
 }
+
+// signedOutError is for whoever was signed in until now: what such an error says is about API keys.
+var signedOutError = errorView{Status: http.StatusForbidden, Title: "Signed out",
+	Message: "Your sign-in has ended. Sign in again."}
 
 // internalError hides what went wrong, which is only for the log.
 var internalError = errorView{Status: http.StatusInternalServerError, Title: "Something went wrong",
