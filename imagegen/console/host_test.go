@@ -103,6 +103,9 @@ func TestHostsOperators(t *testing.T) {
 	s.is.True(users.has("carol") && !users.has("users/new"))
 	user := olivia.get("users/" + string(bob.ID))
 	s.is.True(user.has("Account type") && !user.has("/invitation"))
+	for _, page := range []answer{users, user} { // the program alone knows how people sign in, and who is what
+		s.is.True(page.has("active</span>") && !page.has("Password set") && !page.has("no password") && !page.has("Role"))
+	}
 	changed := olivia.post("users/"+string(bob.ID)+"/type", "type", "PRO") // without another confirmation
 	s.is.True(changed.redirected() != "")
 	s.is.Equal(olivia.post("users", "name", "dave").StatusCode, http.StatusNotFound)
