@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"cmp"
 	"slices"
 	"strings"
 
