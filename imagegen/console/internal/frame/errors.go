@@ -43,7 +43,7 @@ var errorViews = map[imagegen.Code]errorView{
 	imagegen.CodeInternal:             internalError,
 }
 
-// signedOutError is for whoever was signed in until now: what such an error says is about API keys.
+// signedOutError is for somebody who was signed in until now: what such an error says is about API keys.
 var signedOutError = errorView{Status: http.StatusForbidden, Title: "Signed out",
 	Message: "Your sign-in has ended. Sign in again."}
 
