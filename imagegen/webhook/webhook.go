@@ -36,6 +36,7 @@ const (
 	timeLimit  = 5 * time.Second // of one try, from the connection to the answer
 	maxAnswer  = 1 << 10         // bytes of an answer that are kept
 	readAtOnce = 100
+	keptInMind = 20          // of the latest deliveries to each endpoint
 	lookAgain  = time.Second // for what is new
 	turnLength = 30 * time.Second
 	turnMargin = time.Second // for clocks that run at different paces
@@ -83,8 +84,9 @@ type endpoint struct {
 	secrets [][]byte
 	client  *http.Client
 
-	mu      sync.Mutex // guards failing
-	failing time.Time  // since when the present event is refused; zero: it is not
+	mu      sync.Mutex       // guards what follows
+	failing time.Time        // since when the present event is refused; zero: it is not
+	latest  []admin.Delivery // newest first
 }
 
 // New returns a Deliverer, or what is wrong with an endpoint, without its secret.
@@ -217,7 +219,7 @@ func (e *endpoint) wants(event imagegen.FeedEvent) bool {
 
 // due reports whether the event that was refused is to be tried again.
 func (d *Deliverer) due(p imagegen.FeedPlace) bool {
-	return d.now().Sub(p.At) >= pauses[min(p.Tries, len(pauses))-1]
+	return d.now().Sub(p.At) >= pauseAfter(p.Tries)
 }
 
 // place is that of an endpoint. One that has none begins with what happens from now on, by the numbers of the feed,
@@ -259,8 +261,18 @@ func (d *Deliverer) try(ctx context.Context, e *endpoint, p imagegen.FeedPlace,
 	return p
 }
 
-// send sends an event once. status 0: there was no answer, and answer says why.
+// send sends an event once, and keeps the delivery in mind. status 0: there was no answer, and answer says why.
 func (e *endpoint) send(ctx context.Context, id string, event admin.Event, now time.Time) (status int, answer string) {
+	status, answer = e.post(ctx, id, event, now)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.latest = slices.Insert(e.latest, 0, admin.Delivery{At: admin.Time{Time: now}, Number: event.Number, Event: id,
+		Type: event.Type, WebhookAnswer: admin.WebhookAnswer{Status: status, Answer: answer}})
+	e.latest = e.latest[:min(len(e.latest), keptInMind)]
+	return status, answer
+}
+
+func (e *endpoint) post(ctx context.Context, id string, event admin.Event, now time.Time) (status int, answer string) {
 	body, err := json.Marshal(event)
 	if err != nil {
 		return 0, err.Error()

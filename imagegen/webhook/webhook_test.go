@@ -186,6 +186,62 @@ func TestDelivery(t *testing.T) {
 	})
 }
 
+// The list shows each webhook without what may be secret: its latest deliveries, what waits, and when it is tried again.
+func TestList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, ctx, db := is.New(t), t.Context(), memory.New(nil)
+		is.NoErr(db.KeepFeed(ctx, true))
+		delivering(t, db, &receivers{}, webhook.Endpoint{Name: "former"})
+		r := &receivers{answer: map[string]func(int) (*http.Response, error){
+			"refuses": func(int) (*http.Response, error) { return answered(http.StatusTeapot), nil },
+		}}
+		d := delivering(t, db, r, webhook.Endpoint{Name: "good"}, webhook.Endpoint{Name: "refuses",
+			Kinds: []imagegen.FeedKind{imagegen.FeedGranted}})
+		time.Sleep(2 * time.Second)
+		for range 30 {
+			_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+			is.NoErr(err)
+		}
+		_, err := db.Revoke(ctx, imagegen.Revocation{User: "alice", Credits: 2})
+		is.NoErr(err)
+		time.Sleep(3 * time.Second)
+		status, _, err := d.Test(ctx, "refuses")
+		is.NoErr(err)
+		is.Equal(status, http.StatusTeapot)
+		list := func(d *webhook.Deliverer) []admin.Webhook {
+			all, err := webhook.List(ctx, db, d)
+			is.NoErr(err)
+			is.Equal(len(all), 3)
+			return all
+		}
+		all := list(d)
+		former, good, refuses := all[0], all[1], all[2]
+		is.Equal(former.URL+former.Name, "former")
+		is.Equal(good.URL, "https://good")
+		is.Equal(len(good.Deliveries), 20) // the latest
+		is.Equal(good.Deliveries[0].Type, imagegen.FeedRevoked)
+		is.Equal(good.Deliveries[0].Number, good.Number)
+		is.True(good.Deliveries[0].Accepted() && good.Waiting == 0 && good.Next.IsZero())
+		is.Equal(refuses.Waiting, 30)
+		is.Equal(refuses.Kinds, []imagegen.FeedKind{imagegen.FeedGranted})
+		is.Equal(refuses.Next.Time, refuses.At.Add(5*time.Second))
+		is.Equal(len(refuses.Deliveries), 2)
+		is.Equal(refuses.Deliveries[0].Type, imagegen.FeedKind("webhook.test"))
+		is.True(!refuses.Failing && !refuses.Deliveries[1].Accepted())
+
+		r.ahead.Store(int64(73 * time.Hour))
+		is.True(list(d)[2].Failing)
+		other, err := webhook.New(webhook.Config{Feed: db, Endpoints: []webhook.Endpoint{{Name: "good",
+			URL: "https://user.example/a-secret-path", Secrets: []imagegen.Secret{secret}}}})
+		is.NoErr(err)
+		of := list(other)[1] // a process that has delivered nothing yet knows the last try of the others
+		is.Equal(of.URL, "https://user.example")
+		is.Equal(len(of.Deliveries), 1)
+		is.Equal(of.Deliveries[0].Event, good.Deliveries[0].Event)
+		is.Equal(list(nil)[1].URL, "")
+	})
+}
+
 // Of several processes one delivers at a time, and another goes on where it has stopped.
 func TestOneDelivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

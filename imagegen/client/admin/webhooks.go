@@ -1,6 +1,9 @@
 package admin
 
-import "github.com/imagegend/imagegend/imagegen/account"
+import (
+	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
+)
 
 var (
 	// ListWebhooks tells how far each webhook has come, and what became of its last try.
@@ -20,6 +23,26 @@ type Webhook struct {
 	At    Time   `json:"at"`    // when
 	Tries int    `json:"tries"` // how often the event behind Number has failed
 	Since Time   `json:"since"` // when it failed first
+
+	// What only a server knows, of the webhooks that it is configured with.
+	URL        string              `json:"url,omitempty"`        // scheme and host; the path may be a secret
+	Kinds      []imagegen.FeedKind `json:"kinds,omitempty"`      // that it gets; none: all
+	Failing    bool                `json:"failing,omitempty"`    // it has refused the same event for days
+	Next       Time                `json:"next"`                 // when that event is sent again
+	Waiting    int                 `json:"waiting,omitempty"`    // how many of the next MaxWaiting events it is to get
+	Deliveries []Delivery          `json:"deliveries,omitempty"` // the latest of that server, newest first
+}
+
+// MaxWaiting is how many events Webhook.Waiting looks at.
+const MaxWaiting = 1000
+
+// Delivery is one try to deliver an event.
+type Delivery struct {
+	At     Time              `json:"at"`
+	Number uint64            `json:"number,omitempty"` // 0: of a test, or before that server has started
+	Event  string            `json:"event"`
+	Type   imagegen.FeedKind `json:"type,omitempty"` // "": before that server has started
+	WebhookAnswer
 }
 
 // WebhookAnswer is what an endpoint answered.
@@ -27,6 +50,9 @@ type WebhookAnswer struct {
 	Status int    `json:"status"` // 0: there was no answer
 	Answer string `json:"answer"` // the first kibibyte, or why there was none
 }
+
+// Accepted reports whether the endpoint has accepted the event.
+func (a WebhookAnswer) Accepted() bool { return a.Status/100 == 2 }
 
 // Resend says what a webhook is to get again.
 type Resend struct {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -14,15 +12,8 @@ import (
 )
 
 func (l *Local) listWebhooks(ctx context.Context, _ admin.None) ([]admin.Webhook, error) {
-	places, err := l.DB.FeedPlaces(ctx)
-	if err != nil {
-		return nil, words(err)
-	}
-	slices.SortFunc(places, func(a, b imagegen.FeedPlace) int { return strings.Compare(a.Reader, b.Reader) })
-	return each(places, func(p imagegen.FeedPlace) admin.Webhook {
-		return admin.Webhook{Name: p.Reader, Number: p.Number, Event: p.Event, At: at(p.At), Tries: p.Tries,
-			Since: at(p.Since), WebhookAnswer: admin.WebhookAnswer{Status: p.Status, Answer: p.Answer}}
-	}), nil
+	all, err := webhook.List(ctx, l.DB, l.Webhooks)
+	return all, words(err)
 }
 
 func (l *Local) testWebhook(ctx context.Context, name string) (a admin.WebhookAnswer, err error) {
