@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// file reads an image of the service, against nginx reading the same bytes from a file to whoever asks.
+// file reads an image of the service, against nginx sending the same bytes from a file to anybody.
 type file struct {
 	picture picture
 	part    string // of the image, as a Range header has it; "": all

@@ -93,7 +93,7 @@ func TestPreparedWhileTheHostCommits(t *testing.T) {
 	})
 }
 
-// Whoever does not know whether its transaction was committed asks once more, and gets the generation that there is,
+// A host that does not know whether its transaction was committed asks once more, and gets the generation that there is,
 // also when its references are gone, its model is, or the hour is over.
 func TestPreparedIsAskedForOnceMore(t *testing.T) {
 	for name, meanwhile := range map[string]func(*harness){
