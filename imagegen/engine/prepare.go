@@ -76,8 +76,9 @@ func (c *call) prepare(ctx context.Context) error {
 // If an earlier transaction with p was committed, the result is its generation, whatever has changed since.
 //
 // ErrInvalidRequest: it was prepared more than an hour ago, or its model is gone; prepare it again. The other refusals
-// are those of Generate, but nobody asks Caller.Still: the host knows in whose name it calls. Any other error comes as the database's driver returned it, such as a failed serialization or a deadlock
-// (40001, 40P01): roll back, and repeat the transaction.
+// are those of Generate, but nobody asks Caller.Still: the host knows in whose name it calls. Any other error comes as
+// the database's driver returned it, such as a failed serialization or a deadlock (40001, 40P01): roll back, and repeat
+// the transaction.
 //
 // Engines find the work when they next look at the queue, and this one at once with Wake. Config.Observer hears of the
 // acceptance when the first attempt begins.

@@ -93,8 +93,8 @@ func TestPreparedWhileTheHostCommits(t *testing.T) {
 	})
 }
 
-// A host that does not know whether its transaction was committed asks once more, and gets the generation that there is,
-// also when its references are gone, its model is, or the hour is over.
+// A host that does not know whether its transaction was committed asks once more, and gets the generation that there
+// is, also when its references are gone, its model is, or the hour is over.
 func TestPreparedIsAskedForOnceMore(t *testing.T) {
 	for name, meanwhile := range map[string]func(*harness){
 		"it has ended": func(*harness) {},
