@@ -31,6 +31,8 @@ func TestSettingsThatCannotBeMeantTogether(t *testing.T) {
 		"--backup-to S3://bucket":                                     "is neither a directory nor a bucket",
 		"--addr 127.0.0.1:9090 --ops-addr :9090":                      "are the same port",
 		"--addr :9090 --ops-addr :9090":                               "are the same port",
+		"--webhooks x.yaml":                                           "--webhooks needs --events",
+		"--cost-notify-above 20":                                      "--cost-notify-above needs --events",
 		"--dev --data-dir x":                                          "--dev keeps no data, so --data-dir",
 		"--dev --database postgres://db/x --images s3://x":            "--dev keeps no data, so --database",
 		"--dev --backup-to x":                                         "--dev keeps no data, so --backup-to",

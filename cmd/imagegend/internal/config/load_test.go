@@ -254,6 +254,7 @@ func TestWrongValues(t *testing.T) {
 		{"credit of no value", []string{"--credit-value", "0.000"}, nil, "", []string{"--credit-value", "above 0"}},
 		{"credit below nothing", nil, nil, "credit-value: -0.01\n", []string{"settings.yaml:1:15: credit-value",
 			"above 0"}},
+		{"cost of nothing", []string{"--cost-notify-above", "0"}, nil, "", []string{"--cost-notify-above", "above 0"}},
 		{"part of a millionth", nil, map[string]string{"IMAGEGEND_CREDIT_VALUE": "0.0000001"}, "",
 			[]string{"IMAGEGEND_CREDIT_VALUE", "at most six decimals, such as 0.01"}},
 		{"value with a comma", nil, map[string]string{"IMAGEGEND_CREDIT_VALUE": "0,01"}, "",

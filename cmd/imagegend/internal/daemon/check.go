@@ -17,7 +17,7 @@ import (
 // connects to nothing and touches no data.
 func Check(s config.Settings, from *config.Sources) error {
 	return cmp.Or(checkDev(s, from), s.Data.Check(), checkNodes(s), checkBackups(s), checkTLS(s), checkOps(s),
-		checkAddresses(s))
+		checkAddresses(s), checkEvents(s))
 }
 
 // checkDev refuses what a service cannot have that keeps nothing and serves this machine alone. A data directory is
@@ -112,4 +112,17 @@ func checkAddresses(s config.Settings) error {
 func everywhere(host string) bool {
 	a, err := netip.ParseAddr(host)
 	return host == "" || err == nil && a.IsUnspecified()
+}
+
+// checkEvents refuses what only a feed of events can bring.
+func checkEvents(s config.Settings) error {
+	switch {
+	case s.Events:
+		return nil
+	case s.Webhooks != "":
+		return errors.New("--webhooks needs --events: without it there is nothing to send")
+	case s.CostAbove > 0:
+		return errors.New("--cost-notify-above needs --events: without it there is no feed that could tell of costs")
+	}
+	return nil
 }

@@ -27,9 +27,6 @@ type node struct {
 // does not exist yet, but refuses a directory that everybody could change. warnings, log and o may be nil.
 func openNode(ctx context.Context, s config.Settings, models []engine.Model,
 	warnings func(context.Context) []imagegen.Notice, log *slog.Logger, o imagegen.Observer) (*node, error) {
-	if s.CostAbove > 0 && !s.Events {
-		return nil, errors.New("--cost-notify-above needs --events: without it there is no feed to tell in")
-	}
 	if err := private.CheckDir(s.DataDir); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,6 @@ func readHooks(s config.Settings) ([]webhook.Endpoint, error) {
 	if s.Webhooks == "" {
 		return nil, nil
 	}
-	if !s.Events {
-		return nil, errors.New("--webhooks needs --events: without it there is nothing to send")
-	}
 	text, err := private.ReadFile(s.Webhooks)
 	if err != nil {
 		return nil, fmt.Errorf("--webhooks: %w", err)
