@@ -34,10 +34,12 @@ var customers = func() (all []imagegen.UserID) {
 	return all
 }()
 
-// A thousand transactions of three nodes, which end in every way at once, leave the host's table, the queue, the books
-// and the spool as if they had come one after the other.
+// A thousand transactions of three nodes, which end in every way at once, leave the host's table, the queue, the books,
+// the feed and the spool as if they had come one after the other.
 func TestGenerateTxRaces(t *testing.T) {
 	s := openShop(t, postgrestest.Start(t).Database(t))
+	s.is.NoErr(s.db.KeepFeed(t.Context(), true))
+	feed, stop := followFeed(t, s.db)
 	for _, u := range customers {
 		_, err := s.db.Grant(t.Context(), imagegen.Grant{User: u, Credits: 5000})
 		s.is.NoErr(err)
@@ -76,6 +78,8 @@ func TestGenerateTxRaces(t *testing.T) {
 		left += s.balance(u)
 	}
 	is.Equal(left, imagegen.Credits(5000*len(customers))-imagegen.Credits(r.spent.Load()))
+	stop()
+	compareFeed(t, s.db, feed, customers)
 	t.Logf("%d orders committed, %d transactions repeated, %d files left", orders, r.repeated.Load(), r.files.Load())
 }
 

@@ -372,51 +372,15 @@ func testFeedPlaces(f *fed) {
 	set(places[1], first, true) // as it was read
 }
 
-// books are what follows from the events.
-type books struct {
-	balances map[imagegen.UserID]imagegen.Credits
-	states   map[imagegen.GenerationID]imagegen.FeedKind
-}
-
-func replay(all []imagegen.FeedEvent) books {
-	b := books{make(map[imagegen.UserID]imagegen.Credits), make(map[imagegen.GenerationID]imagegen.FeedKind)}
-	for _, e := range all {
-		payer := e.User
-		if e.Payer != "" {
-			payer = e.Payer
-		}
-		b.balances[payer] += e.Credits
-		if e.Generation != "" {
-			b.states[e.Generation] = e.Kind
-		}
-	}
-	return b
-}
-
 // check compares what follows from the feed with what the storage has.
-func (f *fed) check(u imagegen.UserID) {
+func (f *fed) check(users ...imagegen.UserID) {
 	f.t.Helper()
-	ctx := f.t.Context()
-	b := replay(f.read(0))
-	entries, err := f.History(ctx, u, 0, 1)
-	f.is.NoErr(err)
-	if len(entries) > 0 {
-		f.is.Equal(b.balances[u], entries[0].Balance)
-	}
-	for id, kind := range b.states {
-		r, err := f.Generation(ctx, id)
-		f.is.NoErr(err)
-		want := map[imagegen.State]imagegen.FeedKind{imagegen.StateQueued: imagegen.FeedAccepted,
-			imagegen.StateProcessing: imagegen.FeedAccepted, imagegen.StateSettling: imagegen.FeedAccepted,
-			imagegen.StateSucceeded: imagegen.FeedSucceeded, imagegen.StateFailed: imagegen.FeedFailed,
-			imagegen.StateErased: imagegen.FeedErased}[r.State]
-		if r.Cancelled() {
-			want = imagegen.FeedCancelled
+	Fed{f, f, users, func(ok bool, format string, args ...any) {
+		f.t.Helper()
+		if !ok {
+			f.t.Errorf(format, args...)
 		}
-		if r.State != imagegen.StateErasing {
-			f.is.Equal(kind, want)
-		}
-	}
+	}}.Compare(f.t.Context(), f.read(0))
 }
 
 // Whatever happens, the feed replayed gives every balance and every state.
