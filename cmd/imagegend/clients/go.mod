@@ -7,6 +7,7 @@ require (
 	github.com/imagegend/imagegend/cmd/imagegend v0.0.0-00010101000000-000000000000
 	github.com/matryer/is v1.4.1
 	github.com/openai/openai-go/v3 v3.95.0
+	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 )
 
 require (
