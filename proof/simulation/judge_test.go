@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
@@ -21,6 +22,7 @@ func (w *world) judge() {
 	w.judgeKeys(records)
 	w.judgeDisputes(records)
 	w.judgeQueue()
+	w.judgeFeed()
 	more := w.shelf.Compare(records, w.excusesImage, w.excuse.forSpooled, w.fact)
 	w.met.Add("left for the next start", more)
 	w.count(records)
@@ -85,6 +87,20 @@ func (w *world) judgeDisputes(records []imagegen.Record) {
 	for _, r := range records {
 		w.fact(r.Dispute == "", "the charge of %s is in dispute: %s", r.ID, r.Dispute)
 	}
+}
+
+// judgeFeed checks that a reader has missed nothing, and that the feed tells of all generations and, where the ledger
+// is part of the store, of all credits.
+func (w *world) judgeFeed() {
+	w.met.Add("events read meanwhile", len(w.feed.Events))
+	w.is.NoErr(w.feed.Read(w.Context(), w.db))
+	fed := storagetest.Fed{Store: w.db, Users: w.listener.users, Fact: w.fact}
+	if w.plan.joint {
+		fed.Ledger = w.books
+	}
+	whole, generations := fed.Compare(w.Context(), w.feed.Events)
+	w.met.Add("events", len(whole))
+	w.met.Add("generations in the feed", generations)
 }
 
 // judgeQueue checks that nothing is under way.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/figures"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
@@ -68,6 +69,7 @@ type world struct {
 	transport *http.Transport
 	granted   []witness.Grant
 	class     *class
+	feed      storagetest.FeedReader // of a program that reads beside all this
 
 	skew   atomic.Int64   // of the clock of the service, in nanoseconds
 	outage atomic.Bool    // most calls fail
@@ -81,6 +83,7 @@ func newWorld(t *testing.T, seed uint64, met *figures.Figures) *world {
 		excuse: newExcuses(), keys: map[imagegen.UserID]string{}}
 	w.late.Add(1)
 	w.db = memory.New(&memory.Options{Now: w.now})
+	w.is.NoErr(w.db.KeepFeed(context.Background(), true))
 	w.books = w.db
 	if !w.plan.joint {
 		w.books = memory.New(&memory.Options{Now: w.now})
@@ -118,6 +121,7 @@ func (w *world) run() {
 		c := newCustomer(w, n)
 		clients.Go(c.run)
 	}
+	hosts.Go(func() { w.readFeed(ctx) })
 	clients.Go(w.operate)
 	clients.Go(w.class.run)
 	clients.Wait()
@@ -162,6 +166,14 @@ func (w *world) operate() {
 			w.jump()
 		}
 		time.Sleep(betweenRush)
+	}
+}
+
+// readFeed reads the feed once a minute, until ctx ends.
+func (w *world) readFeed(ctx context.Context) {
+	for ctx.Err() == nil {
+		w.is.NoErr(w.feed.Read(context.WithoutCancel(ctx), w.db))
+		sleep(ctx, time.Minute)
 	}
 }
 
