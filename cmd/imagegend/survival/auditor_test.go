@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -47,6 +48,13 @@ func (a *auditor) count(outcome string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.outcomes[outcome]++
+}
+
+// longest keeps the longest of some times, in whole seconds.
+func (a *auditor) longest(what string, took time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.outcomes[what] = max(a.outcomes[what], int(took.Seconds()))
 }
 
 func (a *auditor) counted(outcome string) int {

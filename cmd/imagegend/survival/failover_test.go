@@ -25,7 +25,7 @@ const (
 // acknowledged is there, for nothing was that the standby did not have. All nodes answer again within two seconds.
 func TestFailover(t *testing.T) {
 	is := is.New(t)
-	w := startCluster(t, plan{replication: postgrestest.Synchronous, seed: seed(t)})
+	w := startCluster(t, plan{replication: postgrestest.Synchronous, hosts: 2, seed: seed(t)})
 	defer w.report()
 	for i := range failovers * times() {
 		<-time.After(beforeThem)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -116,6 +117,7 @@ type plan struct {
 	replication postgrestest.Replication
 	program     string // "": that which people run
 	pooled      bool   // the last node reaches the database through PgBouncer
+	hosts       int    // programs that order in transactions of their own
 	seed        uint64
 }
 
@@ -132,7 +134,11 @@ func startCluster(t *testing.T, p plan) *cluster {
 		n.start(t)
 	}
 	w.asker = w.clients[0]
-	w.load(p.seed)
+	var hosts []*host
+	for range p.hosts {
+		hosts = append(hosts, w.startHost())
+	}
+	w.load(p.seed, hosts)
 	return w
 }
 
@@ -150,13 +156,13 @@ func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 	}
 	n.offer(t, "fake-1", "fake-2")
 	n.options = daemontest.Options{DataDir: t.TempDir(), Program: p.program, Models: true,
-		Args: append([]string{"--models", n.models}, fixedAddress...), Env: []string{"IMAGEGEND_DATABASE=" +
+		Args: slices.Concat([]string{"--models", n.models}, fixedAddress, withFeed), Env: []string{"IMAGEGEND_DATABASE=" +
 			w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + w.images, n.clock.variable()}}
 	return n
 }
 
 // load has clients work until they are stopped.
-func (w *cluster) load(seed uint64) {
+func (w *cluster) load(seed uint64, hosts []*host) {
 	var ending atomic.Bool
 	ctx, cancel := context.WithCancel(w.Context())
 	var wg sync.WaitGroup
@@ -165,10 +171,21 @@ func (w *cluster) load(seed uint64) {
 		c.many = true
 		wg.Go(func() { c.workAnywhere(ctx, w.nodes, choice, &ending) })
 	}
+	var reading sync.WaitGroup
+	anywhere := rand.New(rand.NewPCG(seed, 99))
+	reading.Go(func() {
+		w.follower.follow(ctx, func() *daemontest.Daemon { return w.nodes[anywhere.IntN(len(w.nodes))].current() })
+	})
+	ordering, end := context.WithCancel(ctx)
+	for i, h := range hosts {
+		wg.Go(func() { h.order(ordering, rand.New(rand.NewPCG(seed, uint64(200+i)))) })
+	}
 	w.stopClients = func() {
 		ending.Store(true)
+		end()
 		wg.Wait()
 		cancel()
+		reading.Wait()
 	}
 }
 
@@ -234,6 +251,7 @@ func (w *cluster) sweep(images int) {
 		URL: w.database.Address("postgres", w.database.Ports())})
 	check(w.T, err)
 	defer db.Close()
+	w.compareFeed(db)
 	removed, err := store.RemoveOrphans(ctx, 0, db)
 	check(w.T, err)
 	w.auditor.outcomes["orphans swept"] = removed

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemontest"
+	"github.com/imagegend/imagegend/imagegen/storage"
 )
 
 // longestEnd is how long work may take to end once nothing is at fault, on a machine that is busy.
@@ -24,11 +25,12 @@ const longestEnd = 3 * time.Minute
 // workload is one data directory, its users and their clients.
 type workload struct {
 	*testing.T
-	random  *rand.Rand
-	options daemontest.Options
-	auditor *auditor
-	users   []*account
-	clients []*client
+	random   *rand.Rand
+	options  daemontest.Options
+	auditor  *auditor
+	users    []*account
+	clients  []*client
+	follower *follower
 }
 
 type account struct {
@@ -38,12 +40,13 @@ type account struct {
 }
 
 func newSingleWorkload(t *testing.T, seed uint64) *workload {
-	return newWorkload(t, seed, daemontest.Options{DataDir: t.TempDir(), Args: fixedAddress})
+	return newWorkload(t, seed, daemontest.Options{DataDir: t.TempDir(), Args: slices.Concat(fixedAddress, withFeed)})
 }
 
 func newWorkload(t *testing.T, seed uint64, o daemontest.Options) *workload {
 	s := &workload{T: t, random: rand.New(rand.NewPCG(seed, 0)), auditor: newAuditor(t), options: o}
 	d := s.start()
+	s.follower = newFollower(t, d)
 	for user, u := range []*account{{granted: 1_000_000, clients: 5}, {granted: 1_000_000, clients: 5},
 		{granted: 20, clients: 2}} {
 		u.name, u.key = d.NewUser(u.granted)
@@ -86,6 +89,7 @@ func (s *workload) use(d *daemontest.Daemon) (kill func()) {
 	for _, c := range s.clients {
 		wg.Go(func() { c.work(ctx, d, &dying) })
 	}
+	wg.Go(func() { s.follower.follow(ctx, func() *daemontest.Daemon { return d }) })
 	return func() {
 		dying.Store(true)
 		d.Kill()
@@ -102,6 +106,10 @@ func (s *workload) aftermath() {
 		s.Errorf("exit status %d at the end", status)
 	}
 	s.checkFiles(images)
+	db, err := storage.Open(s.options.DataDir, &storage.Options{MustExist: true})
+	check(s.T, err)
+	s.compareFeed(db)
+	check(s.T, db.Close())
 }
 
 // compare lets everything end and compares all there is to the answers that clients got. It counts the images.
