@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
@@ -30,7 +31,19 @@ func (w *world) judge(crashed bool) {
 	witness.Audit(context.Background(), w.fact, w.db, w.books)
 	w.judgeKeys()
 	w.judgeMembers()
+	w.judgeFeed()
 	w.judgeFiles(records, crashed)
+}
+
+// judgeFeed: the program has read each event once, and they tell what is there.
+func (w *world) judgeFeed() {
+	err := w.feed.Read(context.Background(), w.db)
+	w.fact(err == nil, "the feed cannot be read: %v", err)
+	fed := storagetest.Fed{Store: w.db, Users: w.service().Users, Fact: w.fact}
+	if w.joins() {
+		fed.Ledger = w.books
+	}
+	fed.Compare(context.Background(), w.feed.Events)
 }
 
 func (w *world) orders() iter.Seq[*witness.Order] {

@@ -1,6 +1,7 @@
 package crash_test
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 
@@ -48,6 +49,7 @@ type database interface {
 	imagegen.Spool
 	imagegen.Inspector
 	imagegen.Timekeeper
+	imagegen.FeedKeeper
 }
 
 // mount makes the databases of a new world.
@@ -63,6 +65,7 @@ func (w *world) mount() {
 		w.db = w.open()
 		w.Cleanup(w.close)
 	}
+	w.fact(w.db.KeepFeed(context.Background(), true) == nil, "the feed cannot be turned on")
 	if w.books = w.db; !w.joins() {
 		w.books = memory.New(nil)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/storage/memory"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
@@ -33,7 +34,8 @@ type world struct {
 	clientOrders []*clientOrder // with the answers of all processes
 	keys         keyring
 	class        class
-	faults       []fault // that were met
+	faults       []fault                // that were met
+	feed         storagetest.FeedReader // of a program that reads beside all processes
 	ahead        atomic.Int64
 	refusing     atomic.Bool // the ledger refuses to settle, for good
 
@@ -141,12 +143,18 @@ func (w *world) live(s *steps, play func(*world)) (reached bool) {
 		defer close(gone)
 		w.standIn(over)
 	}()
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		w.readFeed(over)
+	}()
 	go func() {
 		defer close(over)
 		play(w)
 		w.settle()
 	}()
 	<-over
+	<-read
 	if reached = s.seal(); reached {
 		w.faults = append(w.faults, s.kind)
 	}
@@ -156,6 +164,19 @@ func (w *world) live(s *steps, play func(*world)) (reached bool) {
 	w.halt(time.Hour)
 	<-gone
 	return reached
+}
+
+// readFeed reads the feed once a minute.
+func (w *world) readFeed(over <-chan struct{}) {
+	for {
+		err := w.feed.Read(context.Background(), w.db)
+		w.fact(err == nil, "the feed cannot be read: %v", err)
+		select {
+		case <-time.After(time.Minute):
+		case <-over:
+			return
+		}
+	}
 }
 
 // settle waits until no generation is open, or the process has died.
