@@ -28,6 +28,9 @@ func open(dir string, mustExist bool) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := db.KeepFeed(context.Background(), true); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
 	e, err := engine.New(engine.Config{
 		Store: db, Ledger: db, Limits: engine.Limits{Concurrency: 3},
 		// An image that a full disk does not take is kept for the Timeout.

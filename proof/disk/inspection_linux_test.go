@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
@@ -50,8 +51,16 @@ func (i *inspection) all() {
 	i.askAgain()
 	i.rest()
 	i.compare(true)
+	i.compareFeed()
 	i.audit()
 	i.facts = facts
+}
+
+// compareFeed has the program go on from where it stopped.
+func (i *inspection) compareFeed() {
+	r := i.feed
+	i.check(r.Read(i.ctx, i.db))
+	storagetest.Fed{Store: i.db, Ledger: i.db, Users: i.users, Fact: i.fact}.Compare(i.ctx, r.Events)
 }
 
 func (i *inspection) check(err error) {

@@ -1,11 +1,13 @@
 package disk_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/proof/internal/witness"
@@ -33,8 +35,39 @@ func runLoad(args []string) error {
 			random: rand.New(rand.NewPCG(seed, uint64(i)))}
 		clients.Go(func() { l.run(times) })
 	}
+	over, read := make(chan struct{}), make(chan error)
+	go func() { read <- follow(s, say, tapePath, over) }()
 	clients.Wait()
+	close(over)
+	if err := <-read; err != nil && s.db.Err() == nil {
+		return err
+	}
 	return finish(s)
+}
+
+// follow has a program read the feed, from where one stopped that is on the tape already, until that is over.
+func follow(s *service, say func(logRecord), tapePath string, over <-chan struct{}) error {
+	entries, _ := readTape(tapePath) // the disk is adding to it
+	former, err := listen(entries)
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for r := former.feed; ; {
+		known := len(r.Events)
+		if err := r.Read(context.Background(), s.db); err != nil {
+			return err
+		}
+		if more := r.Events[known:]; len(more) > 0 {
+			say(logRecord{What: reading, Events: more})
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			return nil
+		}
+	}
 }
 
 // begin opens a service of which clients say everything on a tape.

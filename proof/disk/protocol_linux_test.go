@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/storagetest"
 	"github.com/imagegend/imagegend/proof/internal/witness"
 )
 
@@ -31,6 +32,8 @@ type logRecord struct {
 	Sums       [][]byte              `json:",omitempty"` // of the images' bytes, as they were read
 	Replayed   bool                  `json:",omitzero"`
 	Detail     string                `json:",omitempty"` // of an error, for people who look into it
+
+	Events []imagegen.FeedEvent `json:",omitempty"` // that a program has read
 }
 
 // matter is what a record is about.
@@ -41,6 +44,7 @@ const (
 	granting   matter = "grant"
 	generating matter = "generate"
 	erasing    matter = "erase"
+	reading    matter = "read" // the feed
 )
 
 // request is how a generation is asked for, in such a way that it can be asked for again.
@@ -143,6 +147,7 @@ type protocol struct {
 	byName     map[string]*operation // of grants and generations
 	erased     map[imagegen.GenerationID]*operation
 	users      []imagegen.UserID
+	feed       storagetest.FeedReader // of a program that goes on where it stopped
 }
 
 // listen takes down what was said. A record that repeats what was asked adds to the answers.
@@ -163,8 +168,12 @@ func listen(entries []entry) (p protocol, err error) {
 }
 
 func (p *protocol) hear(w logRecord) {
-	if w.What == opening {
+	switch w.What {
+	case opening:
 		p.opened = true
+		return
+	case reading:
+		p.feed.Events = append(p.feed.Events, w.Events...)
 		return
 	}
 	d := p.byName[w.Name]

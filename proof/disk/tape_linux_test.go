@@ -57,16 +57,17 @@ func (t tape) say(w logRecord) error {
 	return t.add(said, 0, b)
 }
 
+// readTape returns what is whole, also if it ends within an entry.
 func readTape(path string) (entries []entry, err error) {
 	b, err := os.ReadFile(path)
 	for len(b) > 0 {
 		if len(b) < headerSize {
-			return nil, fmt.Errorf("%s ends within an entry", path)
+			return entries, fmt.Errorf("%s ends within an entry", path)
 		}
 		e := entry{kind: kind(b[0]), offset: int64(binary.LittleEndian.Uint64(b[1:]))}
 		n := int(binary.LittleEndian.Uint32(b[9:]))
 		if b = b[headerSize:]; len(b) < n {
-			return nil, fmt.Errorf("%s ends within an entry", path)
+			return entries, fmt.Errorf("%s ends within an entry", path)
 		}
 		e.data, b = b[:n:n], b[n:]
 		entries = append(entries, e)
