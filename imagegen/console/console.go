@@ -13,6 +13,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/console/internal/brand"
 	"github.com/imagegend/imagegend/imagegen/console/internal/credits"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
@@ -61,6 +62,12 @@ type Config struct {
 
 	// Operations reports the state of the service to operators. nil: there is no page for it.
 	Operations Operations
+
+	// Admin carries out the calls of package admin about webhooks, for the page of their deliveries. nil: there is no
+	// such page.
+	Admin admin.Caller
+	// Webhooks says that there are webhooks, so that the navigation leads to their page.
+	Webhooks bool
 
 	// History counts how upstreams answer, for the overview. It must also be an Observer of Engine. nil: the
 	// overview does not show upstreams.
@@ -141,6 +148,7 @@ func New(cfg Config) (*Console, error) {
 		Engine: cfg.Engine, Ledger: cfg.Ledger, Logins: cfg.Logins, OperatorsNeedPasskey: cfg.OperatorsNeedPasskey,
 		Root: cfg.Path, BaseURL: cfg.BaseURL, Secure: cfg.Secure, TrustedProxies: cfg.TrustedProxies,
 		Brand: brand.Brand(cfg.Brand), System: cfg.Operations != nil, OpenAI: cfg.OpenAI,
+		Admin: cfg.Admin, Webhooks: cfg.Admin != nil && cfg.Webhooks,
 		Now: cfg.Now, Age: cfg.age, Log: cfg.Log,
 	}, sealer, routes, c.signIn.Templates(), operator.Templates, invite.Templates, system.Templates,
 		gallery.Templates, playground.Templates, credits.Templates, keys.Templates, team.Templates)

@@ -68,6 +68,10 @@ func (c *Console) routes() []frame.Route {
 
 		route("GET trail", frame.Operator, "trail", operator.Trail),
 
+		route("GET webhooks", frame.Operator, "webhooks", operator.Webhooks),
+		route("POST webhooks/test", frame.Operator, "webhooks", withForm(operator.TestWebhook)),
+		route("POST webhooks/resend", frame.Operator, "webhooks", confirmed(withForm(operator.ResendWebhook))),
+
 		route("GET system", frame.Operator, "system", system.System),
 		route("GET system/audit", frame.Operator, "system", system.AuditState),
 		route("POST system/audit", frame.Operator, "system", system.StartAudit),

@@ -37,6 +37,9 @@ func (e *Engine) SetNotifyBelow(ctx context.Context, u imagegen.UserID, below im
 	return imagegen.ToUserError(k.SetNotifyBelow(ctx, u, below))
 }
 
+// KeepsEvents reports whether events are written: Config.Feed.
+func (e *Engine) KeepsEvents() bool { return e.cfg.Feed }
+
 // beginFeed has the Store write events from now on.
 func (e *Engine) beginFeed() error {
 	ctx, cancel := withoutCancel(context.Background())

@@ -186,8 +186,7 @@ func TestDelivery(t *testing.T) {
 	})
 }
 
-// The list shows each webhook without what may be secret: its latest deliveries, what waits, and when it is tried
-// again.
+// The list shows each webhook without what may be secret: its latest deliveries, what waits, and its next try.
 func TestList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is, ctx, db := is.New(t), t.Context(), memory.New(nil)

@@ -37,7 +37,7 @@ var operatorChecks = []check{
 		lines: []string{"contract: | webhooks | `--webhooks FILE`", "contract: | webhooks, seen |"},
 		elsewhere: []string{"cmd/imagegend.TestWebhooks", "imagegen/webhook.TestSignature",
 			"imagegen/webhook.TestDelivery", "imagegen/webhook.TestOneDelivers",
-			"imagegen/webhook.TestHostileReceivers"},
+			"imagegen/webhook.TestHostileReceivers", "imagegen/webhook.TestList", "imagegen/console.TestWebhooks"},
 	},
 	{
 		name:  "the address for operators",

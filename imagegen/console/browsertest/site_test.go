@@ -43,6 +43,7 @@ type site struct {
 	brand   console.Brand
 	host    *console.Host // nil: the console's own sign-in
 	history *console.History
+	hooks   *hooks // nil: there is no page of webhooks
 	address string
 	ends    sync.Map // GenerationID → chan struct{}, closed when it has ended
 }
@@ -80,10 +81,14 @@ func openAt(t *testing.T, ahead time.Duration) *site {
 }
 
 func (s *site) serve() {
-	c, err := console.New(console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true,
+	config := console.Config{Engine: s.Engine, Ledger: s.db, Logins: s.db, Now: s.clock.Now, OpenAI: true,
 		Brand: s.brand, Host: s.host, History: s.history,
 		Operations: console.EngineOperations{Engine: s.Engine, Version: "v1.0.0",
-			Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}})
+			Started: s.clock.Now(), Disk: s.disk, Backups: s.backups}}
+	if s.hooks != nil {
+		config.Admin, config.Webhooks = s.hooks, len(s.hooks.all) > 0
+	}
+	c, err := console.New(config)
 	s.is.NoErr(err)
 	mux := http.NewServeMux()
 	mux.Handle(openapi.DocumentPath, openapi.Handler(""))

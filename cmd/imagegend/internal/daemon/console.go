@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/signin"
 	"github.com/imagegend/imagegend/imagegen"
@@ -14,7 +15,7 @@ import (
 
 // handler serves the API and, unless it is turned off, the console beside it. ctx must last as long as the service
 // takes work: with it ends an audit that an operator has begun in the console.
-func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
+func (d *daemon) handler(ctx context.Context, local *adminserver.Local) (http.Handler, error) {
 	api := documented(d.api(), d.options.BaseURL)
 	if !d.options.Console {
 		return d.options.uncrowded(api, d.listener.perAddress), nil
@@ -25,6 +26,8 @@ func (d *daemon) handler(ctx context.Context) (http.Handler, error) {
 		Logins:         d.db,
 		ProvisionUsers: d.options.OIDCCreateUsers,
 		Operations:     d.operations(ctx),
+		Admin:          local,
+		Webhooks:       local.Webhooks != nil,
 		History:        d.history,
 		Money:          console.Money(d.options.Money),
 		BaseURL:        d.options.BaseURL,

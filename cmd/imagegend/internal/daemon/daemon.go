@@ -230,7 +230,11 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	handler, err := d.handler(ctx)
+	// The console, the socket and the operators' programs share one Local.
+	local := &adminserver.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console,
+		Money: console.Money(d.options.Money), Backing: d.backups.Schedule,
+		Webhooks: d.hooks.Deliverer}
+	handler, err := d.handler(ctx, local)
 	if err != nil {
 		return err
 	}
@@ -246,10 +250,6 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 	// net/http's own handler would answer OPTIONS * without Allow, which the API sends.
 	d.http.DisableGeneralOptionsHandler = true
 	d.http.ErrorLog = troubles
-	// The socket and the operators' programs share one Local.
-	local := &adminserver.Local{Engine: d.engine, DB: d.db, Console: d.consoleURL(), NoConsole: !d.options.Console,
-		Money: console.Money(d.options.Money), Backing: d.backups.Schedule,
-		Webhooks: d.hooks.Deliverer}
 	watching := d.watching(local)
 	d.admin = adminserver.NewServer(local)
 	// On the socket monitoring and profiles are beside the calls; who can open it may do everything.

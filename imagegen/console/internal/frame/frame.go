@@ -12,6 +12,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/console/internal/assets"
 	"github.com/imagegend/imagegend/imagegen/console/internal/brand"
 	"github.com/imagegend/imagegend/imagegen/console/internal/seal"
@@ -37,6 +38,9 @@ type Config struct {
 	Brand  brand.Brand // that passed Check
 	System bool        // there is a page about the state of the service
 	OpenAI bool        // of console.Config
+
+	Admin    admin.Caller // of console.Config
+	Webhooks bool         // the navigation leads to them
 
 	Now func() time.Time
 	Age func(time.Time) time.Duration // how long ago a time was by Now
