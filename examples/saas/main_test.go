@@ -120,11 +120,12 @@ func TestShop(t *testing.T) {
 }
 
 // A thousand orders at three web processes, which are killed again and again, leave the shop's table, the books, the
-// queue and the files as if each had been taken whole or not at all.
+// queue, the feed and the files as if each had been taken whole or not at all.
 func TestKilledWebProcesses(t *testing.T) {
 	const orders, atOnce, kills = 1000, 9, 12
 	database := postgrestest.Start(t).Database(t)
 	is := is.New(t)
+	feed := followFeed(t, database)
 	var webs [3]atomic.Pointer[process]
 	for i := range webs {
 		webs[i].Store(start(t, "web", database))
@@ -168,6 +169,7 @@ func TestKilledWebProcesses(t *testing.T) {
 	for i := range webs {
 		webs[i].Load().kill()
 	}
+	feed.compare(orders)
 	http.DefaultClient.CloseIdleConnections()
 }
 

@@ -61,7 +61,7 @@ var hostile = map[string]struct {
 	"closes half-way in its answer": {func(w http.ResponseWriter, _ *http.Request) {
 		hijacked(w, func(c net.Conn) { fmt.Fprint(c, "HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nhalf") })
 	}, 503, "half"},
-	"is no server": {func(w http.ResponseWriter, _ *http.Request) {
+	"answers anything but HTTP": {func(w http.ResponseWriter, _ *http.Request) {
 		hijacked(w, func(c net.Conn) { fmt.Fprint(c, "\x00\xff\x00\xff\r\n\r\n") })
 	}, 0, "malformed"},
 }
@@ -154,8 +154,8 @@ func TestMisbehavingReceivers(t *testing.T) {
 	}
 }
 
-// awaitPlaces waits until something holds of the places of so many endpoints. That each was tried takes five seconds, if
-// one hangs.
+// awaitPlaces waits until something holds of the places of so many endpoints. That each was tried takes five seconds,
+// if one hangs.
 func awaitPlaces(t *testing.T, db *memory.DB, endpoints int,
 	holds func(imagegen.FeedPlace) bool) map[string]imagegen.FeedPlace {
 	t.Helper()

@@ -53,7 +53,8 @@ func TestGoWebhookReceiver(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "receiver")
 	frame, err := os.ReadFile("webhooks/main.go.txt")
 	is.New(t).NoErr(err)
-	out, err := exec.Command("go", "build", "-o", program, documented(t, "go", "main.go", string(frame))).CombinedOutput()
+	source := documented(t, "go", "main.go", string(frame))
+	out, err := exec.Command("go", "build", "-o", program, source).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -32,8 +32,8 @@ func TestNodesUnderFaults(t *testing.T) {
 	for i := range clusters() {
 		t.Run(fmt.Sprint("cluster ", i+1), func(t *testing.T) {
 			t.Parallel()
-			w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true, hosts: 3,
-				seed: first + uint64(i)})
+			w := startCluster(t, plan{replication: postgrestest.Synchronous, program: altered(t), pooled: true,
+				hosts: 3, seed: first + uint64(i)})
 			defer w.report()
 			w.suffer(nodeFaults * times())
 			if !t.Failed() {

@@ -31,7 +31,7 @@ func newFollower(t *testing.T, d *daemontest.Daemon) *follower {
 	return &follower{key: made.Key}
 }
 
-// follow reads from whichever daemon it is told to ask, until ctx ends. One that is at fault may give no answer.
+// follow reads from the daemon that ask returns, until ctx ends. One that is at fault may give no answer.
 func (f *follower) follow(ctx context.Context, ask func() *daemontest.Daemon) {
 	for ctx.Err() == nil {
 		asking, cancel := context.WithTimeout(ctx, patience)

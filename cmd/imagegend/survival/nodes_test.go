@@ -156,8 +156,9 @@ func (w *cluster) newNode(t *testing.T, p plan, pooled bool) *node {
 	}
 	n.offer(t, "fake-1", "fake-2")
 	n.options = daemontest.Options{DataDir: t.TempDir(), Program: p.program, Models: true,
-		Args: slices.Concat([]string{"--models", n.models}, fixedAddress, withFeed), Env: []string{"IMAGEGEND_DATABASE=" +
-			w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + w.images, n.clock.variable()}}
+		Args: slices.Concat([]string{"--models", n.models}, fixedAddress, withFeed),
+		Env: []string{"IMAGEGEND_DATABASE=" + w.database.Address("postgres", ports), "IMAGEGEND_IMAGES=" + w.images,
+			n.clock.variable()}}
 	return n
 }
 

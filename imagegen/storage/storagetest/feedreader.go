@@ -165,10 +165,10 @@ func (f Fed) compareVisible(ctx context.Context, u imagegen.UserID, b books) {
 func (f Fed) compareState(ctx context.Context, id imagegen.GenerationID, kinds []imagegen.FeedKind) {
 	r, err := f.Store.Generation(ctx, id)
 	f.Fact(err == nil, "%s has the events %v, and cannot be read: %v", id, kinds, err)
-	told := kinds
+	further := kinds
 	if f.Ledger != nil || kinds[0] == imagegen.FeedAccepted { // else its charge, which was in doubt, may be disputed
 		f.Fact(kinds[0] == imagegen.FeedAccepted, "%s begins with %v", id, kinds)
-		told = kinds[1:]
+		further = kinds[1:]
 	}
 	want := []imagegen.FeedKind{}
 	switch {
@@ -179,11 +179,11 @@ func (f Fed) compareState(ctx context.Context, id imagegen.GenerationID, kinds [
 		want = append(want, imagegen.FeedFailed)
 	case r.State == imagegen.StateSucceeded:
 		want = append(want, imagegen.FeedSucceeded)
-	case len(told) > 0: // it was erased, and how it ended is not known any more
-		want = append(want, told[0])
+	case len(further) > 0: // it was erased, and how it ended is not known any more
+		want = append(want, further[0])
 	}
 	if r.State == imagegen.StateErased {
 		want = append(want, imagegen.FeedErased)
 	}
-	f.Fact(slices.Equal(told, want), "%s is %s, and has the events %v", id, r.State, kinds)
+	f.Fact(slices.Equal(further, want), "%s is %s, and has the events %v", id, r.State, kinds)
 }
