@@ -78,5 +78,5 @@ func mutants() []mutant { return append(ofAllParts(), seenByProofs()...) }
 
 func ofAllParts() []mutant {
 	return slices.Concat(ofDurability, ofBooks, ofPrices, ofLifecycle, ofQueue, ofRefusals, ofLimits, ofMembers,
-		ofTrail, ofSignIn, ofNodes, ofHostTx, ofWebhooks, ofAges, ofSurvivors)
+		ofTrail, ofSignIn, ofNodes, ofHostTx, ofFeed, ofWebhooks, ofAges, ofSurvivors)
 }
