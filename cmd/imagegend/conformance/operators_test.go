@@ -30,6 +30,7 @@ var operatorChecks = []check{
 		elsewhere: []string{"cmd/imagegend.TestEvents", "imagegen/storage.TestFeed", "imagegen/storage/memory.TestFeed",
 			"imagegen/storage/postgres.TestFeed", "imagegen/engine.TestEvents",
 			"imagegen/engine.TestLimitHasOneEvent", "imagegen/engine.TestCostHasOneEvent",
+			"imagegen/storage/postgres.TestFeedBesideOpenHostTransactions",
 			"cmd/imagegend/internal/adminserver.TestEveryOperationLeavesItsRow"},
 	},
 	{
@@ -37,7 +38,8 @@ var operatorChecks = []check{
 		lines: []string{"contract: | webhooks | `--webhooks FILE`", "contract: | webhooks, seen |"},
 		elsewhere: []string{"cmd/imagegend.TestWebhooks", "imagegen/webhook.TestSignature",
 			"imagegen/webhook.TestDelivery", "imagegen/webhook.TestOneDelivers",
-			"imagegen/webhook.TestHostileReceivers", "imagegen/webhook.TestList", "imagegen/console.TestWebhooks"},
+			"imagegen/webhook.TestHostileReceivers", "imagegen/webhook.TestMisbehavingReceivers",
+			"imagegen/webhook.TestList", "imagegen/console.TestWebhooks"},
 	},
 	{
 		name:  "the address for operators",
