@@ -15,8 +15,11 @@ import (
 // wrapped in the others are given what the path names, and the form.
 func (c *Console) routes() []frame.Route {
 	signIn, system, confirmed := c.signIn, c.system, c.signIn.Confirmed
-	withForm, withUser, withUserForm, withKey := frame.WithForm, frame.WithUser, frame.WithUserAndForm, keys.WithKey
-	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, team.WithMemberAndForm
+	withForm, withUser, withUserForm := frame.WithForm, frame.WithUser, frame.AndForm(frame.WithUser)
+	withKey, withKeyForm := keys.WithKey, frame.AndForm(keys.WithKey)
+	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, frame.AndForm(team.WithMember)
+	suspend := frame.Act(frame.Suspend, "is suspended")
+	resume := frame.Act(frame.Resume, "is not suspended any more")
 	return []frame.Route{
 		route("GET {$}", frame.SignedIn, "", home),
 		route("GET /", frame.Anyone, "", frame.NotFound),
@@ -30,9 +33,9 @@ func (c *Console) routes() []frame.Route {
 		route("GET signin/provider", frame.Anyone, "", signIn.RedirectToProvider),
 		route("GET signin/provider/callback", frame.Anyone, "", signIn.ProviderCallback),
 		route("GET setup/{token}", frame.Anyone, "", signIn.SetupForm),
-		route("POST setup/{token}", frame.Anyone, "", signIn.Setup),
+		route("POST setup/{token}", frame.Anyone, "", withForm(signIn.Setup)),
 		route("GET invitation/{token}", frame.Anyone, "", signIn.InvitationForm),
-		route("POST invitation/{token}", frame.Anyone, "", signIn.AcceptInvitation),
+		route("POST invitation/{token}", frame.Anyone, "", withForm(signIn.AcceptInvitation)),
 		route("GET entry/{token}", frame.Anyone, "", signIn.SignInLinkForm),
 		route("POST entry/{token}", frame.Anyone, "", signIn.UseSignInLink),
 
@@ -48,18 +51,19 @@ func (c *Console) routes() []frame.Route {
 		route("POST users/{user}/revocations", frame.Operator, "users",
 			confirmed(withUserForm(operator.RevokeCredits))),
 		route("POST users/{user}/sponsor", frame.Operator, "users", confirmed(withUserForm(operator.SetSponsor))),
-		route("POST users/{user}/sponsor/end", frame.Operator, "users", confirmed(withUser(operator.EndSponsorship))),
+		route("POST users/{user}/sponsor/end", frame.Operator, "users",
+			confirmed(withUser(frame.Act(operator.EndSponsorship, "pays for themselves")))),
 		route("GET teams", frame.Operator, "users", operator.Teams),
 		route("GET users/{user}/ledger", frame.Operator, "users", withUser(credits.UserLedger)),
 		route("GET users/{user}/ledger.csv", frame.Operator, "users", withUser(credits.UserCSV)),
-		route("POST users/{user}/suspend", frame.Operator, "users", confirmed(withUser(operator.SuspendUser))),
-		route("POST users/{user}/resume", frame.Operator, "users", confirmed(withUser(operator.ResumeUser))),
+		route("POST users/{user}/suspend", frame.Operator, "users", confirmed(withUser(suspend))),
+		route("POST users/{user}/resume", frame.Operator, "users", confirmed(withUser(resume))),
 		route("POST users/{user}/passkeys/remove", frame.Operator, "users",
-			confirmed(withUser(operator.RemovePasskeys))),
+			confirmed(withUser(frame.Act(operator.RemovePasskeys, "has no passkeys any more")))),
 		route("GET users/{user}/disable", frame.Operator, "users", withUser(operator.ConfirmDisable)),
 		route("POST users/{user}/disable", frame.Operator, "users", confirmed(withUser(operator.DisableUser))),
 		route("GET users/{user}/keys/{key}/limits", frame.Operator, "users", withKey(keys.Limits)),
-		route("POST users/{user}/keys/{key}/limits", frame.Operator, "users", confirmed(withKey(keys.SetLimits))),
+		route("POST users/{user}/keys/{key}/limits", frame.Operator, "users", confirmed(withKeyForm(keys.SetLimits))),
 		route("GET users/{user}/keys/{key}/revoke", frame.Operator, "users", withKey(keys.ConfirmRevoke)),
 		route("POST users/{user}/keys/{key}/revoke", frame.Operator, "users", confirmed(withKey(keys.Revoke))),
 		route("GET users/{user}/generations", frame.Operator, "users", withUser(operator.Generations)),
@@ -69,8 +73,9 @@ func (c *Console) routes() []frame.Route {
 		route("GET trail", frame.Operator, "trail", operator.Trail),
 
 		route("GET webhooks", frame.Operator, "webhooks", operator.Webhooks),
-		route("POST webhooks/test", frame.Operator, "webhooks", withForm(operator.TestWebhook)),
-		route("POST webhooks/resend", frame.Operator, "webhooks", confirmed(withForm(operator.ResendWebhook))),
+		route("POST webhooks/test", frame.Operator, "webhooks", operator.WithWebhook(operator.TestWebhook)),
+		route("POST webhooks/resend", frame.Operator, "webhooks",
+			confirmed(operator.WithWebhook(operator.ResendWebhook))),
 
 		route("GET system", frame.Operator, "system", system.System),
 		route("GET system/audit", frame.Operator, "system", system.AuditState),
@@ -107,7 +112,7 @@ func (c *Console) routes() []frame.Route {
 		route("POST keys", frame.SignedIn, "keys", confirmed(withForm(keys.CreateKey))),
 		route("GET keys/{key}/created", frame.SignedIn, "keys", withKey(keys.Created)),
 		route("GET keys/{key}/limits", frame.SignedIn, "keys", withKey(keys.Limits)),
-		route("POST keys/{key}/limits", frame.SignedIn, "keys", confirmed(withKey(keys.SetLimits))),
+		route("POST keys/{key}/limits", frame.SignedIn, "keys", confirmed(withKeyForm(keys.SetLimits))),
 		route("GET keys/{key}/revoke", frame.SignedIn, "keys", withKey(keys.ConfirmRevoke)),
 		route("POST keys/{key}/revoke", frame.SignedIn, "keys", confirmed(withKey(keys.Revoke))),
 
@@ -118,14 +123,14 @@ func (c *Console) routes() []frame.Route {
 		route("GET team/{user}", frame.SignedIn, "team", withMember(team.Member)),
 		route("POST team/{user}/limits", frame.SignedIn, "team", confirmed(withMemberForm(team.SetLimits))),
 		route("POST team/{user}/invitation", frame.SignedIn, "team", confirmed(withMemberForm(team.Invite))),
-		route("POST team/{user}/suspend", frame.SignedIn, "team", confirmed(withMember(team.Suspend))),
-		route("POST team/{user}/resume", frame.SignedIn, "team", confirmed(withMember(team.Resume))),
+		route("POST team/{user}/suspend", frame.SignedIn, "team", confirmed(withMember(suspend))),
+		route("POST team/{user}/resume", frame.SignedIn, "team", confirmed(withMember(resume))),
 		route("GET team/{user}/remove", frame.SignedIn, "team", withMember(team.ConfirmRemove)),
 		route("POST team/{user}/remove", frame.SignedIn, "team", confirmed(withMember(team.Remove))),
 
 		route("GET account", frame.SignedIn, "account", signIn.Account),
-		route("POST account/passkeys/new", frame.SignedIn, "account", confirmed(signIn.NewPasskey)),
-		route("POST account/passkeys", frame.SignedIn, "account", signIn.CreatePasskey),
+		route("POST account/passkeys/new", frame.SignedIn, "account", confirmed(withForm(signIn.NewPasskey))),
+		route("POST account/passkeys", frame.SignedIn, "account", withForm(signIn.CreatePasskey)),
 		route("POST account/passkeys/remove", frame.SignedIn, "account", confirmed(withForm(signIn.RemovePasskey))),
 		route("POST account/provider", frame.SignedIn, "account", confirmed(signIn.ConnectProvider)),
 		route("POST account/provider/remove", frame.SignedIn, "account", confirmed(signIn.DisconnectProvider)),

@@ -51,6 +51,16 @@ func FormError(err error) error {
 	return &imagegen.Error{Code: imagegen.CodeInvalidRequest, Message: message, Err: err}
 }
 
+// AndForm extends a function that finds what a path names for a handler, such as WithUser: the handlers get the form
+// that was sent as well.
+func AndForm[T any](with func(func(*Page, T) error) Handler) func(func(*Page, T, *form.Form) error) Handler {
+	return func(h func(*Page, T, *form.Form) error) Handler {
+		return with(func(p *Page, t T) error {
+			return WithForm(func(p *Page, f *form.Form) error { return h(p, t, f) })(p)
+		})
+	}
+}
+
 // WithForm returns a handler that reads the form that was sent, for another.
 func WithForm(h func(p *Page, f *form.Form) error) Handler {
 	return func(p *Page) error {

@@ -71,9 +71,21 @@ func WithUser(h func(p *Page, u imagegen.User) error) Handler {
 	}
 }
 
-// WithUserAndForm is WithUser with the form that was sent.
-func WithUserAndForm(h func(p *Page, u imagegen.User, f *form.Form) error) Handler {
-	return WithUser(func(p *Page, u imagegen.User) error {
-		return WithForm(func(p *Page, f *form.Form) error { return h(p, u, f) })(p)
-	})
+// Act returns a handler that does something to a user, and leads back to its page in the section of the route, which
+// says that the user is what was done.
+func Act(do func(p *Page, u imagegen.UserID) error, done string) func(p *Page, u imagegen.User) error {
+	return func(p *Page, u imagegen.User) error {
+		if err := do(p, u.ID); err != nil {
+			return err
+		}
+		return p.RedirectWith(u.Name+" "+done+".", p.Route.Section, string(u.ID))
+	}
 }
+
+// Suspend refuses new charges to a user until they are resumed. They can still sign in and read.
+func Suspend(p *Page, u imagegen.UserID) error {
+	return p.Engine.Accounts().SuspendUser(p.Context(), u)
+}
+
+// Resume ends a suspension.
+func Resume(p *Page, u imagegen.UserID) error { return p.Engine.Accounts().ResumeUser(p.Context(), u) }

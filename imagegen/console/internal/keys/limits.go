@@ -55,11 +55,7 @@ func showLimits(p *frame.Page, k namedKey, status int, f *form.Form) error {
 // SetLimits replaces the limits of a key with those of the form. They bound a program and not the person, who may
 // change them, also after an operator has. Programs that use the key meet the new limits at once, and what the key has
 // used so far counts.
-func SetLimits(p *frame.Page, k namedKey) error {
-	f, err := p.Form()
-	if err != nil {
-		return err
-	}
+func SetLimits(p *frame.Page, k namedKey, f *form.Form) error {
 	l := limits.Read(f, k.Limits)
 	if f.Valid() {
 		_, err := p.Engine.Accounts().SetKeyLimits(p.Context(), k.ID, l)
@@ -70,9 +66,5 @@ func SetLimits(p *frame.Page, k namedKey) error {
 	if !f.Valid() {
 		return showLimits(p, k, http.StatusUnprocessableEntity, f)
 	}
-	now := limits.Text(l)
-	if now == "" {
-		return p.RedirectWith(k.title()+" has no limits.", k.listed()...)
-	}
-	return p.RedirectWith(k.title()+" is limited to "+now+".", k.listed()...)
+	return p.RedirectWith(limits.Sentence(k.title(), l), k.listed()...)
 }

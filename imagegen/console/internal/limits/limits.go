@@ -62,6 +62,14 @@ func Filled(l imagegen.KeyLimits) *form.Form {
 		atOnce, text(int64(l.Concurrent)), models, strings.Join(l.Models, " "))
 }
 
+// Sentence says within which limits something is from now on.
+func Sentence(name string, l imagegen.KeyLimits) string {
+	if l := Text(l); l != "" {
+		return name + " is limited to " + l + "."
+	}
+	return name + " has no limits."
+}
+
 // Text says limits in words; "" if there are none.
 func Text(l imagegen.KeyLimits) string {
 	var said []string

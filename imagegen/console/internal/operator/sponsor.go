@@ -38,11 +38,8 @@ func SetSponsor(p *frame.Page, u imagegen.User, f *form.Form) error {
 }
 
 // EndSponsorship has a user pay for itself again, from the next charge on.
-func EndSponsorship(p *frame.Page, u imagegen.User) error {
-	if err := p.Engine.SetSponsor(p.Context(), u.ID, "", imagegen.KeyLimits{}); err != nil {
-		return err
-	}
-	return p.RedirectWith(u.Name+" pays for themselves.", "users", string(u.ID))
+func EndSponsorship(p *frame.Page, u imagegen.UserID) error {
+	return p.Engine.SetSponsor(p.Context(), u, "", imagegen.KeyLimits{})
 }
 
 // teamsView is the data of teams.html.

@@ -137,25 +137,7 @@ func DisableUser(p *frame.Page, u imagegen.User) error {
 
 // RemovePasskeys removes all passkeys of a user who has lost them. Until they create another, their password alone
 // signs them in.
-func RemovePasskeys(p *frame.Page, u imagegen.User) error {
-	if _, err := p.Logins.RemovePasskeys(p.Context(), u.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(u.Name+" has no passkeys any more.", "users", string(u.ID))
-}
-
-// SuspendUser refuses new charges to a user until an operator resumes them. They can still sign in and read.
-func SuspendUser(p *frame.Page, u imagegen.User) error {
-	if err := p.Engine.Accounts().SuspendUser(p.Context(), u.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(u.Name+" is suspended.", "users", string(u.ID))
-}
-
-// ResumeUser lets a suspended user be charged again.
-func ResumeUser(p *frame.Page, u imagegen.User) error {
-	if err := p.Engine.Accounts().ResumeUser(p.Context(), u.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(u.Name+" is not suspended any more.", "users", string(u.ID))
+func RemovePasskeys(p *frame.Page, u imagegen.UserID) error {
+	_, err := p.Logins.RemovePasskeys(p.Context(), u)
+	return err
 }

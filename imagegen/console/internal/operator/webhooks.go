@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,13 +17,8 @@ import (
 // webhooksView is the data of webhooks.html.
 type webhooksView struct {
 	Events   bool // are kept
-	Webhooks []webhookLine
-}
-
-// webhookLine is a webhook with its forms, which are one in what was entered.
-type webhookLine struct {
-	admin.Webhook
-	Form *form.Form
+	Webhooks []admin.Webhook
+	Form     *form.Form // which names the webhook that it was sent for
 }
 
 // Webhooks shows what becomes of the events that each configured webhook is to get. Without Config.Admin there is no
@@ -33,19 +27,11 @@ func Webhooks(p *frame.Page) error { return showWebhooks(p, http.StatusOK, form.
 
 // showWebhooks renders the page, with the form that has faults, if any.
 func showWebhooks(p *frame.Page, status int, f *form.Form) error {
-	v := webhooksView{Events: p.Engine.KeepsEvents()}
 	all, err := configuredWebhooks(p)
-	for _, w := range all {
-		line := webhookLine{w, form.Filled()}
-		if w.Name == f.Values.Get("name") {
-			line.Form = f
-		}
-		v.Webhooks = append(v.Webhooks, line)
-	}
 	if err != nil {
 		return err
 	}
-	return p.RenderStatus(status, "webhooks", v)
+	return p.RenderStatus(status, "webhooks", webhooksView{p.Engine.KeepsEvents(), all, f})
 }
 
 // configuredWebhooks leaves out places that former configurations have left.
@@ -57,22 +43,23 @@ func configuredWebhooks(p *frame.Page) ([]admin.Webhook, error) {
 	return slices.DeleteFunc(all, func(w admin.Webhook) bool { return w.URL == "" }), err
 }
 
-// webhookNamed finds the webhook that a form names.
-func webhookNamed(p *frame.Page, f *form.Form) (admin.Webhook, error) {
-	all, err := configuredWebhooks(p)
-	i := slices.IndexFunc(all, func(w admin.Webhook) bool { return w.Name == f.Values.Get("name") })
-	if err != nil || i < 0 {
-		return admin.Webhook{}, cmp.Or(err, error(imagegen.ErrNotFound))
-	}
-	return all[i], nil
+// WithWebhook returns a handler that finds the webhook that the form names, for another. ErrNotFound: there is none.
+func WithWebhook(h func(p *frame.Page, w admin.Webhook, f *form.Form) error) frame.Handler {
+	return frame.WithForm(func(p *frame.Page, f *form.Form) error {
+		all, err := configuredWebhooks(p)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(all, func(w admin.Webhook) bool { return w.Name == f.Secret("name") })
+		if i < 0 {
+			return imagegen.ErrNotFound
+		}
+		return h(p, all[i], f)
+	})
 }
 
 // TestWebhook sends a test event. An answer that does not accept it is a fault of the form.
-func TestWebhook(p *frame.Page, f *form.Form) error {
-	w, err := webhookNamed(p, f)
-	if err != nil {
-		return err
-	}
+func TestWebhook(p *frame.Page, w admin.Webhook, f *form.Form) error {
 	a, err := admin.TestWebhook.Do(p.Context(), p.Admin, w.Name)
 	if err != nil {
 		return err
@@ -86,11 +73,7 @@ func TestWebhook(p *frame.Page, f *form.Form) error {
 
 // ResendWebhook has a webhook get everything again from an event or from a day on, or else tries at once what it has
 // not accepted. Nothing is left out: what comes behind its place is sent anyway.
-func ResendWebhook(p *frame.Page, f *form.Form) error {
-	w, err := webhookNamed(p, f)
-	if err != nil {
-		return err
-	}
+func ResendWebhook(p *frame.Page, w admin.Webhook, f *form.Form) error {
 	var from uint64 // the first number that is sent again
 	done := "what it has not accepted"
 	if n, err := strconv.ParseUint(f.Value("number"), 10, 64); err == nil {

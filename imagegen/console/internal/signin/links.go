@@ -30,14 +30,10 @@ func (s *Pages) InvitationForm(p *frame.Page) error {
 
 // AcceptInvitation sets the chosen password and signs the user in. A user who had a password learns when that was
 // set: if somebody else used a link meanwhile, they find out.
-func (s *Pages) AcceptInvitation(p *frame.Page) error {
+func (s *Pages) AcceptInvitation(p *frame.Page, f *form.Form) error {
 	i, u, err := invitedUser(p, invitationHash(p))
 	if err != nil {
 		return invalidLink(p, err)
-	}
-	f, err := p.Form()
-	if err != nil {
-		return err
 	}
 	chosen := newPassword(f)
 	if !f.Valid() {
@@ -164,14 +160,10 @@ func (s *Pages) SetupForm(p *frame.Page) error {
 // Setup creates the first operator. The user is created before the link is used up, so that a name that is taken
 // leaves the link usable. If two browsers send the form at once, one wins the link; the other's user stays, without a
 // password.
-func (s *Pages) Setup(p *frame.Page) error {
+func (s *Pages) Setup(p *frame.Page, f *form.Form) error {
 	i, err := setupInvitation(p)
 	if err != nil {
 		return invalidLink(p, err)
-	}
-	f, err := p.Form()
-	if err != nil {
-		return err
 	}
 	u, hash, err := s.createFirstOperator(p, f)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"html/template"
+	"sync/atomic"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -64,7 +65,7 @@ type Pages struct {
 	History    *history.History // nil: the overview does not show upstreams
 	Money      Money
 
-	audit     runningAudit
+	auditing  atomic.Pointer[time.Time] // since when an audit that was started here is running; nil: none is
 	summaries summaries
 }
 

@@ -66,7 +66,10 @@ func newChargeLine(p *frame.Page, o OpenCharge) chargeLine {
 // systemView returns what both the page and the fragment with the audit need.
 func (s *Pages) systemView(p *frame.Page) (systemView, error) {
 	status, err := s.status(p)
-	v := systemView{Status: status, Now: p.Now, Auditing: s.audit.Since()}
+	v := systemView{Status: status, Now: p.Now}
+	if since := s.auditing.Load(); since != nil {
+		v.Auditing = *since
+	}
 	if status.LastAudit != nil {
 		v.LastAudit = &endedAudit{status.LastAudit}
 	}

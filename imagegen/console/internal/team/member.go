@@ -90,27 +90,7 @@ func SetLimits(p *frame.Page, m imagegen.User, f *form.Form) error {
 	if !f.Valid() {
 		return showMember(p, http.StatusUnprocessableEntity, m, memberView{Form: f})
 	}
-	now := limits.Text(l)
-	if now == "" {
-		return p.RedirectWith(m.Name+" has no limits.", "team", string(m.ID))
-	}
-	return p.RedirectWith(m.Name+" is limited to "+now+".", "team", string(m.ID))
-}
-
-// Suspend refuses new charges for a member until it is resumed. It can still sign in and read.
-func Suspend(p *frame.Page, m imagegen.User) error {
-	if err := p.Engine.Accounts().SuspendUser(p.Context(), m.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(m.Name+" is suspended.", "team", string(m.ID))
-}
-
-// Resume ends a suspension.
-func Resume(p *frame.Page, m imagegen.User) error {
-	if err := p.Engine.Accounts().ResumeUser(p.Context(), m.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(m.Name+" is not suspended any more.", "team", string(m.ID))
+	return p.RedirectWith(limits.Sentence(m.Name, l), "team", string(m.ID))
 }
 
 // ConfirmRemove asks first, and says what remains: a sponsor cannot take somebody back who is a user of their own.

@@ -39,13 +39,6 @@ func WithMember(h func(p *frame.Page, m imagegen.User) error) frame.Handler {
 	})
 }
 
-// WithMemberAndForm is WithMember with the form that was sent.
-func WithMemberAndForm(h func(p *frame.Page, m imagegen.User, f *form.Form) error) frame.Handler {
-	return WithMember(func(p *frame.Page, m imagegen.User) error {
-		return frame.WithForm(func(p *frame.Page, f *form.Form) error { return h(p, m, f) })(p)
-	})
-}
-
 // membersPerPage is how many members a page lists.
 const membersPerPage = 50
 
