@@ -106,16 +106,15 @@ func (v *compareView) appendOthers(g imagegen.Generation) {
 
 // aspects are the properties by which two generations are compared, in the order of the page.
 func aspects(a, b imagegen.Generation) []aspect {
-	row := func(name string, of func(imagegen.Generation) string) aspect { return aspect{name, of(a), of(b)} }
 	return []aspect{
-		row("Prompt", func(g imagegen.Generation) string { return g.Prompt }),
-		row("Model", func(g imagegen.Generation) string { return g.Model }),
-		row("Size", sizeOf),
-		row("Ratio", func(g imagegen.Generation) string { return string(g.Ratio) }),
-		row("Resolution", func(g imagegen.Generation) string { return string(g.Tier) }),
-		row("Quality", func(g imagegen.Generation) string { return string(g.Quality) }),
-		row("References", func(g imagegen.Generation) string { return strconv.Itoa(g.ReferenceCount) }),
-		row("Created", func(g imagegen.Generation) string { return format.Moment(g.CreatedAt) }),
+		{"Prompt", a.Prompt, b.Prompt},
+		{"Model", a.Model, b.Model},
+		{"Size", sizeOf(a), sizeOf(b)},
+		{"Ratio", string(a.Ratio), string(b.Ratio)},
+		{"Resolution", string(a.Tier), string(b.Tier)},
+		{"Quality", string(a.Quality), string(b.Quality)},
+		{"References", strconv.Itoa(a.ReferenceCount), strconv.Itoa(b.ReferenceCount)},
+		{"Created", format.Moment(a.CreatedAt), format.Moment(b.CreatedAt)},
 	}
 }
 

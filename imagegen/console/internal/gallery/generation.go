@@ -57,43 +57,36 @@ func why(g imagegen.Generation) string {
 func (v View) Missing() int { return v.N - len(v.Images) }
 
 // Title is the title of the browser's tab: how far the generation is, and its prompt.
-func (v View) Title() string { return v.state() + ": " + format.Excerpt(v.Prompt, 60) }
-
-// state says in a few words how far the generation is.
-func (v View) state() string {
-	switch {
-	case v.Status == imagegen.StatusQueued:
-		return "Queued"
-	case v.Status == imagegen.StatusProcessing:
-		if len(v.Images) > 0 {
-			return fmt.Sprintf("%d of %d are there", len(v.Images), v.N)
-		}
-		return "In the making"
-	case v.Cancelled():
-		return "Cancelled"
-	case v.Status == imagegen.StatusFailed:
-		return "Failed"
-	case v.Missing() > 0:
-		return fmt.Sprintf("%d of %d came", len(v.Images), v.N)
-	}
-	return "Ready"
+func (v View) Title() string {
+	state, _ := v.progress()
+	return state + ": " + format.Excerpt(v.Prompt, 60)
 }
 
-// Said is how far the generation is, as a sentence for screen readers and notifications.
+// Said is how far the generation is, for screen readers and notifications.
 func (v View) Said() string {
+	_, said := v.progress()
+	return said
+}
+
+// progress says how far the generation is: in a few words, and as a sentence.
+func (v View) progress() (state, said string) {
+	there := fmt.Sprintf("%d of %d", len(v.Images), v.N)
 	switch {
 	case v.Status == imagegen.StatusQueued:
-		return "The generation is waiting for its turn."
+		return "Queued", "The generation is waiting for its turn."
 	case v.Status == imagegen.StatusProcessing && len(v.Images) > 0:
-		return fmt.Sprintf("%d of %d images are there.", len(v.Images), v.N)
+		return there + " are there", there + " images are there."
 	case v.Status == imagegen.StatusProcessing:
-		return "The images are being made."
+		return "In the making", "The images are being made."
 	case v.Cancelled():
-		return "The generation was cancelled. The credits were returned."
+		return "Cancelled", "The generation was cancelled. The credits were returned."
 	case v.Status == imagegen.StatusFailed:
-		return "The generation has failed. The credits were returned."
+		return "Failed", "The generation has failed. The credits were returned."
 	}
-	return format.Count(len(v.Images), "image has", "images have") + " arrived."
+	if state = "Ready"; v.Missing() > 0 {
+		state = there + " came"
+	}
+	return state, format.Count(len(v.Images), "image has", "images have") + " arrived."
 }
 
 // Generation shows one of the person's generations.

@@ -139,32 +139,32 @@ func (s *Pages) checkPassword(p *frame.Page, f *form.Form, name string) (account
 
 // EndSignIns signs the person out in one browser or, if the form names none, in all except this one.
 func (s *Pages) EndSignIns(p *frame.Page, f *form.Form) error {
-	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
-	if err != nil {
-		return err
-	}
 	one := f.Value("signin")
-	end := signInsToEnd(p, all, one)
-	switch { // the store would end all sign-ins if it were given none
-	case len(end) == 0 && one != "":
+	n, err := endSignIns(p, one)
+	switch {
+	case err != nil:
+		return err
+	case n == 0 && one != "":
 		return p.RedirectWith("It is signed out already.", "account")
-	case len(end) == 0:
+	case n == 0:
 		return p.RedirectWith("You are signed in nowhere else.", "account")
 	}
-	if err := p.Logins.EndSignIns(p.Context(), p.Person.ID, end...); err != nil {
-		return err
-	}
-	return p.RedirectWith("Signed out in "+format.Count(len(end), "browser", "browsers")+".", "account")
+	return p.RedirectWith("Signed out in "+format.Count(n, "browser", "browsers")+".", "account")
 }
 
-// signInsToEnd returns those of the sign-ins that have not ended and have the hash one, in hexadecimal; with "", all
-// but this browser's.
-func signInsToEnd(p *frame.Page, all []account.SignIn, one string) (found [][32]byte) {
+// endSignIns ends the person's sign-in with the hash one, in hexadecimal, or with "" all except this browser's, and
+// returns how many have ended.
+func endSignIns(p *frame.Page, one string) (int, error) {
+	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
+	var end [][32]byte
 	for _, s := range all {
 		named := one == hex.EncodeToString(s.Hash[:]) || one == "" && s.Hash != p.Person.SignIn.Hash
 		if named && !p.TimedOut(s) {
-			found = append(found, s.Hash)
+			end = append(end, s.Hash)
 		}
 	}
-	return found
+	if err != nil || len(end) == 0 { // the store would end all sign-ins if it were given none
+		return 0, err
+	}
+	return len(end), p.Logins.EndSignIns(p.Context(), p.Person.ID, end...)
 }

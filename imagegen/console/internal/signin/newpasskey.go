@@ -85,24 +85,11 @@ func (s *Pages) CreatePasskey(p *frame.Page, f *form.Form) error {
 	if err != nil {
 		return err
 	}
-	if err := endOtherSignIns(p); err != nil {
+	if _, err := endSignIns(p, ""); err != nil {
 		return err
 	}
 	return p.RedirectWith("The passkey “"+k.Name+"” is yours. You are asked for it when you sign in; "+
 		"everywhere else you are signed out.", "account")
-}
-
-// endOtherSignIns ends all sign-ins of the person except this one.
-func endOtherSignIns(p *frame.Page) error {
-	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
-	if err != nil {
-		return err
-	}
-	others := signInsToEnd(p, all, "")
-	if len(others) == 0 { // the store would end all sign-ins if it were given none
-		return nil
-	}
-	return p.Logins.EndSignIns(p.Context(), p.Person.ID, others...)
 }
 
 // RemovePasskey removes one of the person's passkeys. It succeeds if that is gone already.

@@ -17,7 +17,7 @@ type systemView struct {
 	Now       time.Time
 	Auditing  time.Time // when the running audit began; zero: none that was started here is running
 	Charges   []chargeLine
-	Disputed  []disputeLine
+	Disputed  []chargeLine
 	Providers []providerLine
 	LastAudit *endedAudit
 }
@@ -25,14 +25,9 @@ type systemView struct {
 // chargeLine is an open charge with its user's name.
 type chargeLine struct {
 	OpenCharge
-	Name string // "": the user is not known here
-	Age  string
-}
-
-// disputeLine is a charge in dispute with its user's name.
-type disputeLine struct {
-	chargeLine
-	Reason string
+	Name   string // "": the user is not known here
+	Age    string
+	Reason string // of a charge in dispute
 }
 
 // providerLine is the health of a model's provider.
@@ -48,10 +43,10 @@ func (s *Pages) System(p *frame.Page) error {
 		return err
 	}
 	for _, o := range v.Status.Charges {
-		v.Charges = append(v.Charges, newChargeLine(p, o))
+		v.Charges = append(v.Charges, newChargeLine(p, o, ""))
 	}
 	for _, d := range v.Status.Disputed {
-		v.Disputed = append(v.Disputed, disputeLine{newChargeLine(p, d.OpenCharge), d.Reason})
+		v.Disputed = append(v.Disputed, newChargeLine(p, d.OpenCharge, d.Reason))
 	}
 	for _, h := range v.Status.Providers {
 		v.Providers = append(v.Providers, providerLine{h})
@@ -59,8 +54,8 @@ func (s *Pages) System(p *frame.Page) error {
 	return p.Render("system", v)
 }
 
-func newChargeLine(p *frame.Page, o OpenCharge) chargeLine {
-	return chargeLine{o, p.UserName(o.User), format.Span(p.Now.Sub(o.Since))}
+func newChargeLine(p *frame.Page, o OpenCharge, reason string) chargeLine {
+	return chargeLine{o, p.UserName(o.User), format.Span(p.Now.Sub(o.Since)), reason}
 }
 
 // systemView returns what both the page and the fragment with the audit need.
@@ -95,14 +90,6 @@ func (s *Pages) AuditState(p *frame.Page) error {
 
 // Uptime is how long the service has run.
 func (v systemView) Uptime() string { return format.Span(v.Now.Sub(v.Started)) }
-
-// State says in a word, which is also a CSS class, how the provider answers.
-func (l providerLine) State() string {
-	if l.Healthy {
-		return "healthy"
-	}
-	return "unhealthy"
-}
 
 // Faults says what is wrong with a provider and, if it is a router, with each of its members; "" if nothing is.
 func (l providerLine) Faults() string {
