@@ -19,8 +19,8 @@ type overviewView struct {
 	Credits, Images chart.Chart
 	Earnings        *earnings // nil: nothing is known of them
 	Models          []modelLine
-	Users           []consumer       // those who spent most
-	Keys            []consumer       // those by which most was spent
+	Users           []userUse        // those who spent most
+	Keys            []keyUse         // those by which most was spent
 	History         *history.History // nil: upstreams are not shown
 	Watched         time.Time        // the beginning of the time that History covers
 	Upstreams       []upstreamLine
@@ -37,11 +37,16 @@ type modelLine struct {
 	Half, Most string
 }
 
-// consumer is what was charged to a user, or to one of their API keys.
-type consumer struct {
+// userUse is what a user was charged.
+type userUse struct {
 	sums
-	Name    string // of the user; "": they are not known here
-	KeyName string // "": it is about the user, or the key is gone
+	Name string // "": the user is not known here
+}
+
+// keyUse is what was charged to an API key.
+type keyUse struct {
+	userUse
+	KeyName string // "": the key is gone
 }
 
 // Overview shows operators sums over all users, and how the service does. The sums may be a minute old: see
@@ -94,10 +99,10 @@ func (v *overviewView) fillModels(h *history.History, now time.Time) {
 // fillConsumers fills in the names of the users and keys that were charged most.
 func (v *overviewView) fillConsumers(p *frame.Page) error {
 	for _, s := range v.byUser {
-		v.Users = append(v.Users, consumer{sums: s, Name: p.UserName(s.User)})
+		v.Users = append(v.Users, userUse{s, p.UserName(s.User)})
 	}
 	for _, s := range v.byKey { // there are at most maxConsumers, so each may cost a read
-		use := consumer{sums: s, Name: p.UserName(s.User)}
+		use := keyUse{userUse: userUse{s, p.UserName(s.User)}}
 		keys, err := p.Engine.Accounts().Keys(p.Context(), s.User)
 		if err != nil {
 			return err
