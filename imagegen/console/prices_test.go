@@ -20,7 +20,7 @@ func TestPrices(t *testing.T) {
 	const caption = "What one image of fake-1 costs</caption>"
 	a := alice.get("prices")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.Equal(cmp.Diff([]string{"any request | 1 | 2 | 4 | –"}, a.table(caption)), "")
+	s.is.Equal(cmp.Diff([]string{"otherwise | 1 | 2 | 4 | –"}, a.table(caption)), "")
 
 	m := imagegentest.Priced()
 	m.Prices = append([]imagegen.Price{{AccountType: "PRO", Credits: imagegen.EveryTier(1)}}, m.Prices...)
@@ -35,6 +35,6 @@ func TestPrices(t *testing.T) {
 	}
 	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
 	a = alice.get("prices")
-	s.is.Equal(cmp.Diff([]string{"any request | 1 | 1 | 1 | it depends"}, a.table(caption)), "")
+	s.is.Equal(cmp.Diff([]string{"otherwise | 1 | 1 | 1 | it depends"}, a.table(caption)), "")
 	s.is.True(a.has("The price depends on the request."))
 }
