@@ -18,7 +18,7 @@ func (c *Console) routes() []frame.Route {
 	withForm, withUser, withUserForm := frame.WithForm, frame.WithUser, frame.AndForm(frame.WithUser)
 	withKey, withKeyForm := keys.WithKey, frame.AndForm(keys.WithKey)
 	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, frame.AndForm(team.WithMember)
-	suspend := frame.Act(frame.Suspend, "is suspended")
+	suspend := frame.Act(frame.Suspend, "")
 	resume := frame.Act(frame.Resume, "is not suspended any more")
 	return []frame.Route{
 		route("GET {$}", frame.SignedIn, "", home),

@@ -75,7 +75,8 @@ func TestSponsorOfAUser(t *testing.T) {
 	s.is.True(a.has("User &#34;zoe&#34; is a member of &#34;school&#34;, who pays for it"))
 
 	s.is.NoErr(s.Accounts().SetAccountType(t.Context(), school.user.ID, "EDU"))
-	s.is.True(v.get(page).has("<dt>Account type</dt><dd>EDU</dd>", "If it is empty, that of the sponsor counts."))
+	s.is.True(v.get(page).has("<span>Account type</span><strong>EDU</strong>",
+		"If it is empty, that of the sponsor counts."))
 	s.is.True(v.get(members).has("the sponsor’s"))
 	for set, want := range map[string]string{"free": "FREE", "": "that of the sponsor"} {
 		s.is.True(v.follow(v.post(page+"/type", "type", set)).has("The account type of zoe is " + want + "."))

@@ -248,7 +248,7 @@ func TestSuspendMember(t *testing.T) {
 	school := s.signedIn("school")
 	school.grant(20)
 	zoe := school.member("zoe", imagegen.KeyLimits{})
-	s.is.True(school.follow(school.post(zoe.team()+"/suspend")).has("school/zoe is suspended.", "suspended</span>"))
+	s.is.True(school.follow(school.post(zoe.team()+"/suspend")).has("Suspended <time", "suspended</span>"))
 	_, err := zoe.generate("a fox")
 	s.is.True(errors.Is(err, imagegen.ErrChargeRefused))
 	s.is.True(zoe.get("credits").has("Ask school, who pays for you, or the operator"))

@@ -16,7 +16,7 @@ func TestUserPage(t *testing.T) {
 	page := "users/" + string(alice.ID)
 	a := v.get(page)
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.True(a.has("Nothing to spend.", "No keys yet.", "Invite again", "Disable</a>", `value="FREE"`,
+	s.is.True(a.has("Nothing to spend.", "No keys yet.", "Invite again", "Disable for good</a>", `value="FREE"`,
 		string(alice.ID)))
 	_, err := s.DB.Grant(t.Context(), imagegen.Grant{User: alice.ID, Credits: 1234, Promo: true, Ref: "welcome",
 		Expires: s.clock.Now().Add(time.Hour)})
@@ -29,7 +29,7 @@ func TestUserPage(t *testing.T) {
 	}
 	s.is.True(v.get(page).has("1,284", "More follow when these are spent."))
 	s.is.Equal(v.get("users/usr_nobody").StatusCode, http.StatusNotFound)
-	s.is.True(!v.get("users/" + string(v.user.ID)).has("Disable</a>")) // not oneself
+	s.is.True(!v.get("users/" + string(v.user.ID)).has("Disable for good</a>")) // not oneself
 }
 
 func TestSetAccountType(t *testing.T) {

@@ -56,6 +56,7 @@ func TestHostedPages(t *testing.T) {
 	for _, p := range []view{
 		{"hosted-users", "users", 200, nil},
 		{"hosted-user", "users/" + string(f.alice.ID), 200, func(t *tab) {
+			t.unfold("Grant credits")
 			t.fill("Credits", "5")
 			t.press("Grant", 200)
 		}},

@@ -149,7 +149,11 @@ func (f *furnished) operators() []view {
 		{"user-new", "users/new", 200, nil},
 		{"user-link", "users/new", 200, func(t *tab) { t.fill("Name", "carol"); t.press("Make the link", 200) }},
 		{"user", alice, 200, nil},
-		{"user-refused", alice, 200, func(t *tab) { t.fill("Credits", "0"); t.press("Grant", 422) }},
+		{"user-refused", alice, 200, func(t *tab) {
+			t.unfold("Grant credits")
+			t.fill("Credits", "0")
+			t.press("Grant", 422)
+		}},
 		{"user-revoke-refused", alice, 200, func(t *tab) {
 			t.unfold("Take credits back")
 			t.fill("Credits to take back", "1000000")

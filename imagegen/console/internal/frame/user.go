@@ -72,11 +72,14 @@ func WithUser(h func(p *Page, u imagegen.User) error) Handler {
 }
 
 // Act returns a handler that does something to a user, and leads back to its page in the section of the route, which
-// says that the user is what was done.
+// says that the user is what was done; "": the page shows it anyway.
 func Act(do func(p *Page, u imagegen.UserID) error, done string) func(p *Page, u imagegen.User) error {
 	return func(p *Page, u imagegen.User) error {
 		if err := do(p, u.ID); err != nil {
 			return err
+		}
+		if done == "" {
+			return p.Redirect(p.Route.Section, string(u.ID))
 		}
 		return p.RedirectWith(u.Name+" "+done+".", p.Route.Section, string(u.ID))
 	}
