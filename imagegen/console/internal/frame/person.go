@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"strings"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 )
@@ -16,6 +18,9 @@ type Person struct {
 
 // Known reports whether anybody is signed in.
 func (p Person) Known() bool { return p.ID != "" }
+
+// OwnName is the name without that of the sponsor, with which the names of invited members begin.
+func (p Person) OwnName() string { return strings.TrimPrefix(p.Name, p.SponsorName+"/") }
 
 // Operator reports whether the person is one.
 func (p Person) Operator() bool { return p.Role == account.RoleOperator }

@@ -50,6 +50,7 @@ document.addEventListener("submit", (event) => {
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
   localTimes(document);
+  document.querySelector(".sections [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   // The first field with a fault gets the focus, so that screen readers begin there.
   document.querySelector("[aria-invalid=true]")?.focus();
 });
