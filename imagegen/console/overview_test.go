@@ -74,8 +74,8 @@ func TestOverview(t *testing.T) {
 
 	a = olivia.get("overview")
 	s.is.True(a.has("<strong>15</strong>", "5 came back", "of 7 generations", "<strong>28.6 %</strong>",
-		"Bars for the credits of each day", "Bars for the images of each day", "15 credits</title>",
-		"15 images</title>", `<rect class="failed"`, "1 of 7 attempts failed"))
+		"Bars for the credits of each day", "15 credits</title>",
+		`<rect class="failed"`, "1 of 7 attempts failed"))
 	s.is.Equal(cmp.Diff([]string{"4 Mar 2027 | 7 | 2 | 15 | 15"}, a.table(dayTable)), "")
 	s.is.Equal(cmp.Diff([]string{"fake-1 | 7 | 28.6 % | 15 | 15 | 0.1 s | 0.1 s"}, a.table(modelTable)), "")
 	s.is.Equal(cmp.Diff([]string{"bob | 3 | 0 | 12 | 12", "alice | 4 | 2 | 3 | 3"}, a.table(userTable)), "")
@@ -109,7 +109,10 @@ func TestLastBackupAndAudit(t *testing.T) {
 		status console.Status
 		want   []string
 	}{
-		{console.Status{}, []string{"none is scheduled", "since this process started"}},
+		{console.Status{}, []string{"none is scheduled", "since this process started", "operational</span>"}},
+		{console.Status{Disk: console.Disk{Free: 9, Total: 100}}, []string{`class="figure warning"`,
+			"9 bytes of 100 bytes on the disk are free."}},
+		{console.Status{Disk: console.Disk{Free: 4, Total: 100}}, []string{`class="figure failing"`}},
 		{console.Status{Backups: console.Backups{Every: time.Hour}}, []string{"<strong>none</strong>",
 			"the first is under way"}},
 		{console.Status{Backups: console.Backups{Every: time.Hour, Last: now.Add(-25 * time.Minute)},

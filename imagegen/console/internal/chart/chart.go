@@ -25,7 +25,6 @@ type Unit struct{ One, Many string }
 // What the charts of the console count.
 var (
 	Credits = Unit{"credit", "credits"}
-	Images  = Unit{"image", "images"}
 )
 
 // Day is an amount on one day.

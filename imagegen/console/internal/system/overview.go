@@ -16,17 +16,17 @@ type overviewView struct {
 	Count   int // of days
 	Periods []frame.Filter
 	*summary
-	Credits, Images chart.Chart
-	Earnings        *earnings // nil: nothing is known of them
-	Models          []modelLine
-	Users           []userUse        // those who spent most
-	Keys            []keyUse         // those by which most was spent
-	History         *history.History // nil: upstreams are not shown
-	Watched         time.Time        // the beginning of the time that History covers
-	Upstreams       []upstreamLine
-	Now             time.Time
-	Status          *Status     // nil: Config.Operations is
-	LastAudit       *endedAudit // nil: none is known
+	Credits   chart.Chart
+	Earnings  *earnings // nil: nothing is known of them
+	Models    []modelLine
+	Users     []userUse        // those who spent most
+	Keys      []keyUse         // those by which most was spent
+	History   *history.History // nil: upstreams are not shown
+	Watched   time.Time        // the beginning of the time that History covers
+	Upstreams []upstreamLine
+	Now       time.Time
+	Status    *Status     // nil: Config.Operations is
+	LastAudit *endedAudit // nil: none is known
 }
 
 // modelLine is what became of a model's generations.
@@ -57,7 +57,7 @@ func (s *Pages) Overview(p *frame.Page) (err error) {
 	if v.summary, err = s.summaries.latest(p.Context(), p.Ledger, p.Engine, n, p.Now); err != nil {
 		return err
 	}
-	v.Credits, v.Images = v.charts(n)
+	v.Credits = v.chart(n)
 	v.Earnings = s.newEarnings(p, v.summary, n)
 	v.fillModels(s.History, p.Now)
 	if err := v.fillConsumers(p); err != nil {
@@ -75,14 +75,13 @@ func (s *Pages) Overview(p *frame.Page) (err error) {
 	return p.Render("overview", v)
 }
 
-// charts draws the days of the summary, of which there are n in all.
-func (s *summary) charts(n int) (spent, images chart.Chart) {
-	var credits, pictures []chart.Day
+// chart draws the credits of the days of the summary, of which there are n in all.
+func (s *summary) chart(n int) chart.Chart {
+	var credits []chart.Day
 	for _, d := range slices.Backward(s.Days) {
 		credits = append(credits, chart.Day{Date: d.Day, Amount: int64(d.Spent)})
-		pictures = append(pictures, chart.Day{Date: d.Day, Amount: int64(d.UsageSums.Images)})
 	}
-	return chart.New(chart.Credits, s.From, n, credits), chart.New(chart.Images, s.From, n, pictures)
+	return chart.New(chart.Credits, s.From, n, credits)
 }
 
 // fillModels fills in the lines of the models, with durations if h has any, and those of the upstreams. h may be nil.

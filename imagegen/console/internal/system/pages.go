@@ -59,6 +59,17 @@ type (
 	Disk struct{ Free, Total, Reserve int64 }
 )
 
+// Level says by a CSS class how little of the disk is free; "": it is enough.
+func (d Disk) Level() string {
+	switch {
+	case d.Free < d.Reserve || d.Free < d.Total/20:
+		return "failing"
+	case d.Free < d.Total/10:
+		return "warning"
+	}
+	return ""
+}
+
 // Pages are the pages of this room. They are safe for concurrent use.
 type Pages struct {
 	Operations Operations       // nil: there is no page about the state of the service
