@@ -88,6 +88,6 @@ func TestUsageByKey(t *testing.T) {
 	b.uses = []imagegen.Usage{used("", "a", 1), used(k, "a", 2000), used("key_other", "b", 7)}
 	a := v.get("credits")
 	s.is.Equal(a.table("Credits charged in these days, by API key and model, the most spent first"), []string{
-		"c<i | a | 5 | 1 | 4 | 3 | 2,000", "key_other | b | 5 | 1 | 4 | 3 | 7", "no key | a | 5 | 1 | 4 | 3 | 1",
+		"c<i | a | 5 | 1 | 4 | 3 | 2,000", "key_other | b | 5 | 1 | 4 | 3 | 7", "Playground | a | 5 | 1 | 4 | 3 | 1",
 	})
 }

@@ -20,14 +20,14 @@ func TestPrices(t *testing.T) {
 	const caption = "What one image of fake-1 costs</caption>"
 	a := alice.get("prices")
 	s.is.Equal(a.StatusCode, http.StatusOK)
-	s.is.Equal(cmp.Diff([]string{"otherwise | 1 | 2 | 4 | –"}, a.table(caption)), "")
+	s.is.Equal(cmp.Diff([]string{"Any request | 1 | 2 | 4 | –"}, a.table(caption)), "")
 
 	m := imagegentest.Priced()
 	m.Prices = append([]imagegen.Price{{AccountType: "PRO", Credits: imagegen.EveryTier(1)}}, m.Prices...)
 	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
 	s.is.Equal(cmp.Diff([]string{"quality low | 1 | – | – | + 1", "with a mask | 7 | – | – | + 1",
 		"quality high, from 2 reference images | 9 | 11 | – | –", "quality high | 5 | 5 | 5 | + 1",
-		"otherwise | 2 | 3 | 6 | + 1"}, alice.get("prices").table(caption)), "")
+		"Any request | 2 | 3 | 6 | + 1"}, alice.get("prices").table(caption)), "")
 
 	m.Prices = nil
 	m.Price = func(_ context.Context, o engine.Order) (imagegen.Credits, error) {
@@ -35,6 +35,6 @@ func TestPrices(t *testing.T) {
 	}
 	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
 	a = alice.get("prices")
-	s.is.Equal(cmp.Diff([]string{"otherwise | 1 | 1 | 1 | it depends"}, a.table(caption)), "")
+	s.is.Equal(cmp.Diff([]string{"Any request | 1 | 1 | 1 | it depends"}, a.table(caption)), "")
 	s.is.True(a.has("The price depends on the request."))
 }

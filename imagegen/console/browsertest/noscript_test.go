@@ -53,7 +53,7 @@ func TestWithoutScripts(t *testing.T) {
 	s.is.Equal(tab.pictures(), 1)
 
 	tab.press("Credits", 200)
-	tab.shows("Spent", "The same as a table")
+	tab.shows("Spent", "Show as table")
 	tab.press("Sign out", 200)
 	s.is.Equal(tab.path(), "signin")
 }

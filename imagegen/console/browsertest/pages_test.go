@@ -123,9 +123,9 @@ func (f *furnished) hers() []view {
 		{"key-revoke", "keys/" + string(f.key.ID) + "/revoke", 200, nil},
 		{"account", "account", 200, nil},
 		{"account-refused", "account", 200, func(t *tab) {
-			t.fill("Present password", "wrong")
+			t.fill("Current password", "wrong")
 			t.fill("New password", secret+" staple")
-			t.fill("The same once more", secret)
+			t.fill("Repeat the new password", secret)
 			t.press("Change the password", 422)
 		}},
 	}
@@ -181,7 +181,7 @@ func TestSetupPages(t *testing.T) {
 	visitor.inspect(view{"setup-refused", link, 200, func(t *tab) {
 		t.fill("Name", "olivia")
 		t.fill("New password", secret)
-		t.fill("The same once more", secret+"!")
+		t.fill("Repeat the new password", secret+"!")
 		t.press("Become the operator", 422)
 	}})
 	operator := s.signedIn(s.user("olivia", "operator"))

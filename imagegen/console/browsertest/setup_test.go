@@ -16,11 +16,11 @@ func TestSetup(t *testing.T) {
 	tab.open(link, 200)
 	tab.fill("Name", "olivia")
 	tab.fill("New password", "correct horse battery")
-	tab.fill("The same once more", "correct horse buttery")
+	tab.fill("Repeat the new password", "correct horse buttery")
 	tab.press("Become the operator", 422)
 	s.is.Equal(evaluate[string](tab, `document.activeElement.name`), "again") // what is wrong has the focus
 	tab.fill("New password", "correct horse battery")
-	tab.fill("The same once more", "correct horse battery")
+	tab.fill("Repeat the new password", "correct horse battery")
 	tab.press("Become the operator", 200)
 	tab.shows("Welcome. You are the operator of this service.", "olivia", "Users", "System")
 
@@ -45,7 +45,7 @@ func TestInvitation(t *testing.T) {
 	tab.open(link, 200)
 	tab.shows("Welcome, alice")
 	tab.fill("New password", secret)
-	tab.fill("The same once more", secret)
+	tab.fill("Repeat the new password", secret)
 	tab.press("Set the password", 200)
 	tab.shows("Playground")
 	tab.lacks("Users", "System")

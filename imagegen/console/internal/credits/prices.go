@@ -66,7 +66,7 @@ func conditions(l imagegen.Price) string {
 		all = append(all, "with a mask")
 	}
 	if len(all) == 0 {
-		return "otherwise"
+		return "Any request"
 	}
 	return strings.Join(all, ", ")
 }

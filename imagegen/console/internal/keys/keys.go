@@ -48,7 +48,7 @@ const (
 )
 
 // keyLifetimes are the choices of the field life; a number is one of days.
-var keyLifetimes = form.Options(forever, "never expires", "30", "30 days", "90", "90 days", "365", "365 days",
+var keyLifetimes = form.Options(forever, "never", "30", "30 days", "90", "90 days", "365", "365 days",
 	ownDay, "until a day of your own")
 
 // Keys lists the person's keys, with a form for a new one.
