@@ -91,14 +91,6 @@ func (s *Pages) AuditState(p *frame.Page) error {
 // Uptime is how long the service has run.
 func (v systemView) Uptime() string { return format.Span(v.Now.Sub(v.Started)) }
 
-// State says in a word, which is also a CSS class, how the provider answers.
-func (l providerLine) State() string {
-	if l.Healthy {
-		return "healthy"
-	}
-	return "unhealthy"
-}
-
 // Faults says what is wrong with a provider and, if it is a router, with each of its members; "" if nothing is.
 func (l providerLine) Faults() string {
 	var parts []string

@@ -61,17 +61,6 @@ type line struct {
 	Used imagegen.KeyUse
 }
 
-// Standing says in a word whether something can be charged for the member; the word is also a CSS class.
-func (l line) Standing() string {
-	switch {
-	case !l.DisabledAt.IsZero():
-		return "disabled"
-	case !l.SuspendedAt.IsZero():
-		return "suspended"
-	}
-	return "active"
-}
-
 // Limited describes the member's limits in words; "" if there are none.
 func (l line) Limited() string { return limits.Text(l.Limits) }
 
