@@ -36,15 +36,14 @@ func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	} else if s.engine.cfg.Work == WorkNone {
 		imagegen.Discard(q.References...)
 		imagegen.Discard(q.Mask)
-		return imagegen.Result{}, imagegen.Internal(errNoWork)
+		return imagegen.Result{}, imagegen.InvalidField("async",
+			"this service takes asynchronous requests alone: set async")
 	}
 	result, err := s.generate(ctx, q, accept)
 	result.Balance = s.seen(result.Balance)
 	s.observeReplay(ctx, result, err)
 	return result, err
 }
-
-var errNoWork = errors.New("imagegen: a synchronous request with Config.Work at WorkNone: this process makes no images")
 
 // observeReplay tells Config.Observer when a call was answered with another call's
 // result.

@@ -310,7 +310,7 @@ func TestWorkNone(t *testing.T) {
 		h.is.NoErr(err)
 		_, err = web.As(alice).Generate(t.Context(),
 			fox(imagegen.GenerateRequest{References: []imagegen.Reference{ref}}))
-		h.is.True(errors.Is(err, imagegen.ErrInternal))
+		h.is.Equal(err.Error(), "invalid_request: this service takes asynchronous requests alone: set async")
 		h.is.Equal(h.balance(), imagegen.Credits(100))
 		h.is.Equal(len(h.db.References()), 0)
 

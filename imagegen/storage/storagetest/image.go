@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Images tests an [imagegen.ImageStore].
+// Images tests an [imagegen.ImageStore]. open returns an empty one.
 func Images(t *testing.T, open func(t *testing.T) imagegen.ImageStore) {
 	for name, test := range map[string]func(*images){
 		"Put":             testPutImage,

@@ -15,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Spool tests an [imagegen.Spool].
+// Spool tests an [imagegen.Spool]. open returns an empty one.
 func Spool(t *testing.T, open func(t *testing.T) imagegen.Spool) {
 	for name, test := range map[string]func(*spool){
 		"Stage":           testStage,
