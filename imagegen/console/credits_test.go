@@ -77,8 +77,8 @@ func TestLots(t *testing.T) {
 	s.is.NoErr(s.DB.Settle(t.Context(), "a", 4))
 	s.is.NoErr(s.DB.Charge(t.Context(), imagegen.Charge{ID: "b", User: v.user.ID, Credits: 8}))
 	a := v.get("credits")
-	s.is.True(a.has("<strong>1,015</strong><small>credits to spend", "<strong>8</strong><small>held",
-		"<strong>15</strong><small><time datetime=\"2101-01-02T03:04:05Z\""))
+	s.is.True(a.has("<strong>1,015</strong><small>credits to spend", "<span>Held</span><strong>8</strong>",
+		"<span>Next expiry</span><strong><time datetime=\"2101-01-02T03:04:05Z\"", "<small>15 credits"))
 	moment := regexp.MustCompile(`\d+ \w+ \d{4}(, \d\d:\d\d UTC)?`)
 	var lots []string
 	for _, row := range a.table(lotsTable) {
