@@ -453,9 +453,23 @@ func TestPriceIsShownFirst(t *testing.T) {
 	faulty := v.post("playground", "ratio", "own", "show", "cost") // which shows no price
 	s.is.Equal(faulty.shown(), "0")
 	s.is.Equal(v.post("playground", form(faulty)...).StatusCode, http.StatusUnprocessableEntity)
+
+	_, vary, _ := strings.Cut(v.get("playground").body, `class="vary"`)
+	again := answer{body: vary}
+	s.is.Equal(again.shown(), "4")
+	s.is.True(strings.Contains(vary, `<small><span class="amount">4</span> credits</small>`))
+	sent := []string{"again", string(v.made()[0].ID), "token", "variation", "max_credits", again.shown()}
+	m.Credits, m.Prices = map[imagegen.Tier]imagegen.Credits{"1K": 9}, nil
+	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
+	dearer = v.post("playground", sent...)
+	s.is.Equal(dearer.StatusCode, http.StatusUnprocessableEntity)
+	s.is.True(dearer.has("which is more than the page has shown."))
+	m.Credits["1K"] = 2
+	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))
+	s.is.True(made(v.post("playground", sent...)))
 	balance, err := s.As(v.user.ID).Balance(t.Context())
 	s.is.NoErr(err)
-	s.is.Equal(balance.Credits, imagegen.Credits(1000-2-3-4))
+	s.is.Equal(balance.Credits, imagegen.Credits(1000-2-3-4-4))
 }
 
 // Somebody whose requests are refused too often keeps what they typed, and reads when to go on.

@@ -63,14 +63,16 @@ func rearrangeImages(f *form.Form) {
 }
 
 // fillVariation replaces the form with the request of a generation, for a variation of it. The seed is left out, since
-// with it the model would make the same images. The token stays, so that a repeated form makes one variation. If images
-// of the generation are gone, the form has a fault.
+// with it the model would make the same images. The token stays, so that a repeated form makes one variation, and so
+// does the price that stood beside the button. If images of the generation are gone, the form has a fault.
 func fillVariation(p *frame.Page, u *upload, id imagegen.GenerationID) error {
 	f, gone, err := formOf(p, id)
 	if err != nil {
 		return err
 	}
-	f.Values.Set("token", u.Value("token"))
+	for _, name := range []string{"token", "max_credits"} {
+		f.Values.Set(name, u.Value(name))
+	}
 	f.Values.Del("seed")
 	*u.Form = *f
 	u.chooseImages(ownImages(f)...)
