@@ -77,7 +77,8 @@ import (
 
 func main() {}
 
-func steps(ctx context.Context, markup func(imagegen.UserID) imagegen.Credits, inAYear time.Time) error {
+func steps(ctx context.Context, markup func(context.Context, imagegen.UserID) (imagegen.Credits, error),
+	inAYear time.Time) error {
 `
 	for _, step := range []string{"### 2. In a directory", "### 3. A real provider", "### 5. Prices",
 		"### 6. Payments and billing"} {

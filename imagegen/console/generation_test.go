@@ -82,7 +82,7 @@ func TestTrailOfAGeneration(t *testing.T) {
 	}{
 		"partial": {"[fake:images=1]", imagegen.StatusSucceeded,
 			`1 of 3 images came. <span class="amount">2</span> credits went back to your account.`, "1 credit",
-			[]string{"done: Delivered 1 image. They cost 1 credit.",
+			[]string{"done: Delivered 1 image. It cost 1 credit.",
 				"refund: Refunded 2 credits. The provider made 2 images fewer than was asked for."}},
 		"failed": {"[fake:fail]", imagegen.StatusFailed, `<p class="fault">The provider cannot make these images`,
 			"0 credits",

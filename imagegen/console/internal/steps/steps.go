@@ -54,7 +54,7 @@ func Ending(r imagegen.Record) []Step {
 		return []Step{{"failed", "Failed", format.Sentence(r.Failure.Message()), r.CompletedAt}, refund}
 	}
 	steps := []Step{{"done", "Delivered " + format.Count(r.Published, "image", "images"),
-		"They cost " + format.Amount(r.Used()) + ".", r.CompletedAt}}
+		format.Plural(r.Published, "It", "They") + " cost " + format.Amount(r.Used()) + ".", r.CompletedAt}}
 	if back == 0 {
 		return steps
 	}

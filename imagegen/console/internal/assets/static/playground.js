@@ -284,7 +284,8 @@ function made(parts, form) {
   htmx.swap("#result", parts, { swapStyle: "outerHTML" });
   requestAnimationFrame(() => { // when the layout is computed anyway
     const result = document.getElementById("result");
-    if (result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView({ block: "start" });
+    const { top } = result.getBoundingClientRect();
+    if (top < 0 || top > innerHeight / 2) result.scrollIntoView({ block: "start" });
   });
 }
 
