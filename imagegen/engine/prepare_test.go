@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -235,14 +237,21 @@ func TestHostedIsObserved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				heard := ""
+				var mu sync.Mutex
+				var words string
+				heard := func(more ...string) string {
+					mu.Lock()
+					defer mu.Unlock()
+					words += strings.Join(more, "")
+					return words
+				}
 				busy := make(chan struct{})
 				h := startHosted(t, yieldImages(1, nil), func(c *engine.Config) {
 					c.Limits.Concurrency = 1
 					c.Attempts.Timeout = 100 * time.Hour
 					c.Observer = imagegen.ObserverFunc(func(_ context.Context, e imagegen.Event) {
 						if e.User == alice {
-							heard += string(e.Kind) + " "
+							heard(string(e.Kind), " ")
 						}
 					})
 					p := c.Models[0].Provider.(*scripted)
@@ -265,13 +274,13 @@ func TestHostedIsObserved(t *testing.T) {
 				h.is.NoErr(err)
 				h.engine.As(alice).Wake()
 				time.Sleep(time.Second)
-				h.is.Equal(heard, "")
+				h.is.Equal(heard(), "")
 				if name == "accepted settled" {
 					close(busy)
 				}
 				end(h, r.ID)
 				synctest.Wait()
-				h.is.Equal(heard, name+" ")
+				h.is.Equal(heard(), name+" ")
 				if name != "accepted settled" {
 					close(busy)
 				}
