@@ -30,7 +30,7 @@ func TestFeedBesideOpenHostTransactions(t *testing.T) {
 	var opened []pgx.Tx
 	holders := customers[:6] // each holds a session, of which PgBouncer has eight here for all
 	for _, u := range holders {
-		// the pool has fewer connections than that
+		// beside the pool, which the engine works with
 		conn, err := pgx.Connect(t.Context(), s.url+"&default_query_exec_mode=cache_describe")
 		s.is.NoErr(err)
 		defer conn.Close(context.Background())

@@ -179,7 +179,7 @@ function send(event, form) {
   const drop = document.getElementById("drop"), pressed = event.submitter;
   if (pressed?.name === "use" && drop) {
     addMade(form, drop, pressed.value);
-    for (const part of [drop, form.elements.prompt]) part.scrollIntoView({ block: "nearest" }); // what is changed next last
+    for (const part of [drop, form.elements.prompt]) part.scrollIntoView({ block: "nearest" }); // the prompt last: it is changed next
     return;
   }
   if (form.dataset.sending) return;
