@@ -17,8 +17,7 @@ import (
 // and then ask Valid; a form with faults is shown again with status 422.
 type Form struct {
 	Values url.Values
-	faults map[string]string // a sentence for each field with a fault; may be nil
-	fault  string            // a sentence about the form as a whole; "": none
+	faults map[string]string // a sentence for each field with a fault, and for "", the form as a whole; may be nil
 }
 
 // Filled returns a form with values, given as alternating names and values, as if they had been entered.
@@ -36,7 +35,8 @@ func (f *Form) Value(name string) string { return strings.TrimSpace(f.Values.Get
 // Secret is what was entered in a field, as it is: space may be part of a password. No page may show it again.
 func (f *Form) Secret(name string) string { return f.Values.Get(name) }
 
-// AddFault records what is wrong with a field and what to do, as a sentence. The first fault of a field stays.
+// AddFault records what is wrong with a field or, for "", with the form as a whole, and what to do, as a sentence. The
+// first fault of each stays.
 func (f *Form) AddFault(name, format string, args ...any) {
 	if f.faults == nil {
 		f.faults = map[string]string{}
@@ -45,9 +45,6 @@ func (f *Form) AddFault(name, format string, args ...any) {
 		f.faults[name] = fmt.Sprintf(format, args...)
 	}
 }
-
-// AddFormFault says what is wrong with the form as a whole.
-func (f *Form) AddFormFault(format string, args ...any) { f.fault = fmt.Sprintf(format, args...) }
 
 // AddError turns an error that the user can correct into a fault of a field; "" means of the form as a whole. It
 // returns any other error, and nil in place of one that it has turned into a fault: so ask Valid after it.
@@ -58,24 +55,15 @@ func (f *Form) AddError(name string, err error) error {
 	if !ok || !slices.Contains(mendable, e.Code) {
 		return err
 	}
-	if name == "" {
-		f.AddFormFault("%s", format.Sentence(e.Message))
-	} else {
-		f.AddFault(name, "%s", format.Sentence(e.Message))
-	}
+	f.AddFault(name, "%s", format.Sentence(e.Message))
 	return nil
 }
 
 // Valid reports whether the form has no faults so far.
-func (f *Form) Valid() bool { return f.fault == "" && len(f.faults) == 0 }
+func (f *Form) Valid() bool { return len(f.faults) == 0 }
 
 // Fault is what is wrong with a field or, for "", with the form as a whole; "" if nothing is.
-func (f *Form) Fault(name string) string {
-	if name == "" {
-		return f.fault
-	}
-	return f.faults[name]
-}
+func (f *Form) Fault(name string) string { return f.faults[name] }
 
 // Touched reports whether one of the fields has a value or a fault, so that a page that folds them shows them.
 func (f *Form) Touched(names ...string) bool {
@@ -83,7 +71,7 @@ func (f *Form) Touched(names ...string) bool {
 }
 
 // ClearFaults removes all faults, before the form is read again.
-func (f *Form) ClearFaults() { f.faults, f.fault = nil, "" }
+func (f *Form) ClearFaults() { f.faults = nil }
 
 // tokenPrefix begins a token, so that it is not shown as if somebody had entered it.
 const tokenPrefix = "console-"

@@ -85,7 +85,7 @@ func addReferenceFault(f *form.Form, name, outcome string) {
 		f.AddFault(name, "This reference was used before, for another grant or revocation. %s", outcome)
 		return
 	}
-	f.AddFormFault("This form was sent before, for another grant or revocation, and that one stands. " +
+	f.AddFault("", "This form was sent before, for another grant or revocation, and that one stands. "+
 		"Send it again if you mean one more.")
 	f.Values.Set("once", form.NewToken())
 }

@@ -65,7 +65,7 @@ func TestWebhook(p *frame.Page, w admin.Webhook, f *form.Form) error {
 		return err
 	}
 	if !a.Accepted() {
-		f.AddFormFault("%s did not accept the test event, as the first line below says.", w.Name)
+		f.AddFault("", "%s did not accept the test event, as the first line below says.", w.Name)
 		return showWebhooks(p, http.StatusUnprocessableEntity, f)
 	}
 	return p.RedirectWith(fmt.Sprintf("%s accepted the test event, with status %d.", w.Name, a.Status), "webhooks")

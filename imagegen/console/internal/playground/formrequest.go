@@ -52,7 +52,7 @@ func newFormRequest(p *frame.Page, f *form.Form, files counted) (*formRequest, e
 		q.request.Mask = imagegen.Counted{}
 	}
 	if len(models) == 0 {
-		f.AddFormFault("No model is on offer.")
+		f.AddFault("", "No model is on offer.")
 		return q, nil
 	}
 	// The model comes first, since it decides what the other fields may be. After a fault the rest is read all the

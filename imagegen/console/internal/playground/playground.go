@@ -246,22 +246,22 @@ func addRefusal(p *frame.Page, q *formRequest, err error) (int, error) {
 	switch {
 	case errors.Is(err, imagegen.ErrInsufficientCredits):
 		b, err := p.Service().Balance(p.Context())
-		q.form.AddFormFault("%s", insufficientCredits(q.quote, b, p.Person))
+		q.form.AddFault("", "%s", insufficientCredits(q.quote, b, p.Person))
 		return http.StatusPaymentRequired, err
 	case errors.Is(err, imagegen.ErrChargeRefused):
 		return http.StatusForbidden, q.form.AddError("", err)
 	case errors.Is(err, imagegen.ErrIdempotencyKeyReused):
 		q.form.Values.Del("token")
-		q.form.AddFormFault("This form was sent before, with other content. Send it again, and it is made as well.")
+		q.form.AddFault("", "This form was sent before, with other content. Send it again, and it is made as well.")
 		return http.StatusConflict, nil
 	case errors.Is(err, imagegen.ErrRateLimited):
 		if e, ok := errors.AsType[*imagegen.Error](err); ok {
 			p.SetRetryAfter(e.RetryAfter)
-			q.form.AddFormFault("%s", format.Sentence(e.Message))
+			q.form.AddFault("", "%s", format.Sentence(e.Message))
 			return http.StatusTooManyRequests, nil
 		}
 	case errors.Is(err, imagegen.ErrOverloaded):
-		q.form.AddFormFault("There is too much work at the moment. Nothing was charged; try again in a few seconds.")
+		q.form.AddFault("", "There is too much work at the moment. Nothing was charged; try again in a few seconds.")
 		return http.StatusServiceUnavailable, nil
 	}
 	field := ""

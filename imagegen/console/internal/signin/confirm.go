@@ -89,7 +89,7 @@ func (s *Pages) confirmByPasskey(p *frame.Page, f *form.Form) error {
 		return err
 	}
 	if !ok {
-		f.AddFormFault("It took too long, or was done already. Use the passkey again.")
+		f.AddFault("", "It took too long, or was done already. Use the passkey again.")
 		return nil
 	}
 	_, err = s.verifyPasskey(p, f, k)

@@ -81,6 +81,6 @@ func (s *Pages) SignInByPasskey(p *frame.Page, f *form.Form) error {
 // signInAgain shows the sign-in form with a message.
 func signInAgain(p *frame.Page, why string) error {
 	f := form.Filled()
-	f.AddFormFault("%s", why)
+	f.AddFault("", "%s", why)
 	return p.RenderStatus(http.StatusUnprocessableEntity, "signin", signInView{f, p.Root})
 }

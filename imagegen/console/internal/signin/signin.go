@@ -44,10 +44,10 @@ func (s *Pages) SignIn(p *frame.Page, f *form.Form) error {
 		return err
 	case wait > 0:
 		p.SetRetryAfter(wait)
-		f.AddFormFault("Too many attempts. Try again in %s.", waitInWords(wait))
+		f.AddFault("", "Too many attempts. Try again in %s.", waitInWords(wait))
 		return p.RenderStatus(http.StatusTooManyRequests, "signin", v)
 	case !ok:
-		f.AddFormFault("The name or the password is wrong.")
+		f.AddFault("", "The name or the password is wrong.")
 		return p.RenderStatus(http.StatusUnprocessableEntity, "signin", v)
 	}
 	pending := pendingSignIn{User: a.login.User, Password: a.login.Password, Confirmed: p.Now, Next: v.Next}

@@ -44,7 +44,7 @@ func CreateMember(p *frame.Page, f *form.Form) error {
 		if full, err := isFull(p); err != nil {
 			return err
 		} else if full {
-			f.AddFormFault("You have %d members, and can invite no more here. Ask the operator of this service.",
+			f.AddFault("", "You have %d members, and can invite no more here. Ask the operator of this service.",
 				maxMembers)
 		}
 	}
