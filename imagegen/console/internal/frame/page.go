@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/console/internal/form"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
@@ -130,7 +132,15 @@ type view struct {
 // Render answers with a page: the template of that name, within the layout.
 func (p *Page) Render(name string, data any) error { return p.RenderStatus(http.StatusOK, name, data) }
 
-// RenderStatus is Render with another status, such as 422 for a form with mistakes.
+// RenderForms is Render for a page with forms: with status 422 if one of them has faults.
+func (p *Page) RenderForms(name string, data any, forms ...*form.Form) error {
+	if slices.ContainsFunc(forms, func(f *form.Form) bool { return !f.Valid() }) {
+		return p.RenderStatus(http.StatusUnprocessableEntity, name, data)
+	}
+	return p.Render(name, data)
+}
+
+// RenderStatus is Render with another status.
 func (p *Page) RenderStatus(status int, name string, data any) error {
 	return p.writeBlock(status, name, "layout", view{p.Route.Section, p.Person, p.hasTeam(), p.takeFlash(), data})
 }

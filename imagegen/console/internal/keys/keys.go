@@ -3,7 +3,6 @@ package keys
 
 import (
 	"embed"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -52,16 +51,16 @@ var keyLifetimes = form.Options(forever, "never", "30", "30 days", "90", "90 day
 	ownDay, "until a day of your own")
 
 // Keys lists the person's keys, with a form for a new one.
-func Keys(p *frame.Page) error { return showKeys(p, http.StatusOK, form.Filled("life", forever)) }
+func Keys(p *frame.Page) error { return showKeys(p, form.Filled("life", forever)) }
 
 // showKeys renders the page with the form for a new key, which may have faults.
-func showKeys(p *frame.Page, status int, f *form.Form) error {
+func showKeys(p *frame.Page, f *form.Form) error {
 	v := keysView{Form: f, Lives: keyLifetimes}
 	var err error
 	if v.Lines, v.Pager, err = List(p, p.Person.ID); err != nil {
 		return err
 	}
-	return p.RenderStatus(status, "keys", v)
+	return p.RenderForms("keys", v, f)
 }
 
 // Line is a key in a list, with its status.
@@ -115,7 +114,7 @@ func CreateKey(p *frame.Page, f *form.Form) error {
 		f.AddFault("name", "Give the key a name, such as that of the program that will use it.")
 	}
 	if !f.Valid() {
-		return showKeys(p, http.StatusUnprocessableEntity, f)
+		return showKeys(p, f)
 	}
 	// The limit is the console's own; keys made otherwise count, but are not refused.
 	all, err := p.Engine.Accounts().Keys(p.Context(), p.Person.ID)
@@ -125,14 +124,14 @@ func CreateKey(p *frame.Page, f *form.Form) error {
 	if len(all) >= maxKeys {
 		f.AddFault("name", "You have made %d keys, and there can be no more. Ask the operator for another user.",
 			len(all))
-		return showKeys(p, http.StatusUnprocessableEntity, f)
+		return showKeys(p, f)
 	}
 	raw, k, err := p.Engine.Accounts().MintLimitedKey(p.Context(), p.Person.ID, name, expires, bounds)
 	if err = f.AddError("name", err); err != nil {
 		return err
 	}
 	if !f.Valid() {
-		return showKeys(p, http.StatusUnprocessableEntity, f)
+		return showKeys(p, f)
 	}
 	// The page that shows the key opens the cookie, at whichever node, and removes it.
 	sealed, err := p.Seal(newKeyKind+string(k.ID), p.Person.Owner(), unseenFor, raw.Reveal())

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"fmt"
-	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
@@ -34,12 +33,10 @@ type limitsView struct {
 }
 
 // Limits shows the limits of a key.
-func Limits(p *frame.Page, k namedKey) error {
-	return showLimits(p, k, http.StatusOK, limits.Filled(k.Limits))
-}
+func Limits(p *frame.Page, k namedKey) error { return showLimits(p, k, limits.Filled(k.Limits)) }
 
 // showLimits renders the page with the limits of a key.
-func showLimits(p *frame.Page, k namedKey, status int, f *form.Form) error {
+func showLimits(p *frame.Page, k namedKey, f *form.Form) error {
 	holder, err := p.Engine.Accounts().Account(p.Context(), k.Key.User)
 	if err != nil {
 		return err
@@ -49,7 +46,7 @@ func showLimits(p *frame.Page, k namedKey, status int, f *form.Form) error {
 		return err
 	}
 	v := limitsView{namedKey: k, Used: use, Form: f, Here: p.Request.URL.Path, Back: p.Address(k.listed()...)}
-	return p.RenderStatus(status, "key-limits", v)
+	return p.RenderForms("key-limits", v, f)
 }
 
 // SetLimits replaces the limits of a key with those of the form. They bound a program and not the person, who may
@@ -64,7 +61,7 @@ func SetLimits(p *frame.Page, k namedKey, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showLimits(p, k, http.StatusUnprocessableEntity, f)
+		return showLimits(p, k, f)
 	}
 	return p.RedirectWith(limits.Sentence(k.title(), l), k.listed()...)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -32,7 +31,7 @@ func Grant(p *frame.Page, u imagegen.User, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Grant: f})
+		return showUser(p, u, userForms{Grant: f})
 	}
 	done := fmt.Sprintf("Granted to %s: %s.", u.Name, format.Amount(g.Credits))
 	if granted.Repeated {
@@ -111,7 +110,7 @@ func RevokeCredits(p *frame.Page, u imagegen.User, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Revoke: f})
+		return showUser(p, u, userForms{Revoke: f})
 	}
 	done := fmt.Sprintf("Taken back from %s: %s.", u.Name, format.Amount(r.Credits))
 	if revoked.Repeated {

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -23,7 +22,12 @@ var roles = form.Options(string(account.RoleUser), "User", string(account.RoleOp
 
 // NewUser shows the form for a new user.
 func NewUser(p *frame.Page) error {
-	return p.Render("user-new", newUserView{form.Filled("days", invite.DefaultDays), roles, invite.Days})
+	return showNew(p, form.Filled("days", invite.DefaultDays))
+}
+
+// showNew renders the form for a new user, which may have faults.
+func showNew(p *frame.Page, f *form.Form) error {
+	return p.RenderForms("user-new", newUserView{f, roles, invite.Days}, f)
 }
 
 // CreateUser creates a user and shows the link with which they choose a password. If the link cannot be made, the
@@ -41,7 +45,7 @@ func CreateUser(p *frame.Page, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return p.RenderStatus(http.StatusUnprocessableEntity, "user-new", newUserView{f, roles, invite.Days})
+		return showNew(p, f)
 	}
 	return invite.Show(p, u, role, expires, "users", string(u.ID))
 }
@@ -53,7 +57,7 @@ func InviteUser(p *frame.Page, u imagegen.User, f *form.Form) error {
 	}
 	role, expires := readInvitation(f, p.Now)
 	if !f.Valid() {
-		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Invite: f})
+		return showUser(p, u, userForms{Invite: f})
 	}
 	return invite.Show(p, u, role, expires, "users", string(u.ID))
 }

@@ -3,7 +3,6 @@ package operator
 import (
 	"cmp"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -28,7 +27,7 @@ func SetSponsor(p *frame.Page, u imagegen.User, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Sponsor: f})
+		return showUser(p, u, userForms{Sponsor: f})
 	}
 	done := sponsor.Name + " pays for " + u.Name
 	if within := limits.Text(l); within != "" {

@@ -35,14 +35,12 @@ type userView struct {
 type userForms struct{ Grant, Revoke, Type, Invite, Sponsor *form.Form }
 
 // User shows a user's page.
-func User(p *frame.Page, u imagegen.User) error {
-	return showUser(p, http.StatusOK, u, userForms{})
-}
+func User(p *frame.Page, u imagegen.User) error { return showUser(p, u, userForms{}) }
 
 // showUser renders a user's page, with the form that has faults, if any.
-func showUser(p *frame.Page, status int, u imagegen.User, forms userForms) error {
+func showUser(p *frame.Page, u imagegen.User, sent userForms) error {
 	ctx := p.Context()
-	v := userView{User: u, Self: u.ID == p.Person.ID, Roles: roles, Days: invite.Days, userForms: forms}
+	v := userView{User: u, Self: u.ID == p.Person.ID, Roles: roles, Days: invite.Days}
 	var err error
 	if v.Login, err = p.Login(ctx, u.ID); err != nil {
 		return err
@@ -67,27 +65,14 @@ func showUser(p *frame.Page, status int, u imagegen.User, forms userForms) error
 	if err := v.readSponsor(p); err != nil {
 		return err
 	}
-	v.fillForms()
-	return p.RenderStatus(status, "user", v)
-}
-
-// fillForms fills in the forms that were not sent, with the present values.
-func (v *userView) fillForms() {
-	if v.Grant == nil {
-		v.Grant = form.Filled("once", form.NewToken())
+	v.userForms = userForms{
+		Grant:   cmp.Or(sent.Grant, form.Filled("once", form.NewToken())),
+		Revoke:  cmp.Or(sent.Revoke, form.Filled("once", form.NewToken())),
+		Type:    cmp.Or(sent.Type, form.Filled("type", u.AccountType)),
+		Invite:  cmp.Or(sent.Invite, form.Filled("role", string(v.Login.Role), "days", invite.DefaultDays)),
+		Sponsor: cmp.Or(sent.Sponsor, v.sponsorForm()),
 	}
-	if v.Revoke == nil {
-		v.Revoke = form.Filled("once", form.NewToken())
-	}
-	if v.Type == nil {
-		v.Type = form.Filled("type", v.User.AccountType)
-	}
-	if v.Sponsor == nil {
-		v.Sponsor = v.sponsorForm()
-	}
-	if v.Invite == nil {
-		v.Invite = form.Filled("role", string(v.Login.Role), "days", invite.DefaultDays)
-	}
+	return p.RenderForms("user", v, v.Grant, v.Revoke, v.Type, v.Invite, v.Sponsor)
 }
 
 // SetAccountType changes the account type, a name in capitals by which prices can go.
@@ -97,7 +82,7 @@ func SetAccountType(p *frame.Page, u imagegen.User, f *form.Form) error {
 		return err
 	}
 	if !f.Valid() {
-		return showUser(p, http.StatusUnprocessableEntity, u, userForms{Type: f})
+		return showUser(p, u, userForms{Type: f})
 	}
 	done := "The account type of " + u.Name + " is " +
 		cmp.Or(strings.ToUpper(f.Value("type")), "that of the sponsor") + "."

@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -23,15 +22,15 @@ type webhooksView struct {
 
 // Webhooks shows what becomes of the events that each configured webhook is to get. Without Config.Admin there is no
 // such page.
-func Webhooks(p *frame.Page) error { return showWebhooks(p, http.StatusOK, form.Filled()) }
+func Webhooks(p *frame.Page) error { return showWebhooks(p, form.Filled()) }
 
 // showWebhooks renders the page, with the form that has faults, if any.
-func showWebhooks(p *frame.Page, status int, f *form.Form) error {
+func showWebhooks(p *frame.Page, f *form.Form) error {
 	all, err := configuredWebhooks(p)
 	if err != nil {
 		return err
 	}
-	return p.RenderStatus(status, "webhooks", webhooksView{p.Engine.KeepsEvents(), all, f})
+	return p.RenderForms("webhooks", webhooksView{p.Engine.KeepsEvents(), all, f}, f)
 }
 
 // configuredWebhooks leaves out places that former configurations have left.
@@ -66,7 +65,7 @@ func TestWebhook(p *frame.Page, w admin.Webhook, f *form.Form) error {
 	}
 	if !a.Accepted() {
 		f.AddFault("", "%s did not accept the test event, as the first line below says.", w.Name)
-		return showWebhooks(p, http.StatusUnprocessableEntity, f)
+		return showWebhooks(p, f)
 	}
 	return p.RedirectWith(fmt.Sprintf("%s accepted the test event, with status %d.", w.Name, a.Status), "webhooks")
 }

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"encoding/hex"
-	"net/http"
 	"slices"
 	"time"
 
@@ -44,11 +43,11 @@ func (accountView) Absolute() string {
 	return format.Count(int(frame.AbsoluteTimeout/time.Hour), "hour", "hours")
 }
 
-func (s *Pages) Account(p *frame.Page) error { return s.showAccount(p, http.StatusOK, form.Filled()) }
+func (s *Pages) Account(p *frame.Page) error { return s.showAccount(p, form.Filled()) }
 
 // showAccount renders the page with one form, which may have faults. Sign-ins are listed newest first, without those
 // that have timed out and are still in the store.
-func (s *Pages) showAccount(p *frame.Page, status int, f *form.Form) error {
+func (s *Pages) showAccount(p *frame.Page, f *form.Form) error {
 	all, err := p.Logins.SignIns(p.Context(), p.Person.ID)
 	if err != nil {
 		return err
@@ -73,7 +72,7 @@ func (s *Pages) showAccount(p *frame.Page, status int, f *form.Form) error {
 	if v.Balance, err = p.Service().Balance(p.Context()); err != nil {
 		return err
 	}
-	return p.RenderStatus(status, "account", v)
+	return p.RenderForms("account", v, f)
 }
 
 // ChangePassword asks for the present password even shortly after a confirmation: somebody who finds a browser open
@@ -88,7 +87,7 @@ func (s *Pages) ChangePassword(p *frame.Page, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return s.showAccount(p, http.StatusUnprocessableEntity, f)
+		return s.showAccount(p, f)
 	}
 	// Hashing takes long, so it is done before replacePassword locks and compares.
 	hash, err := s.Passwords.Hash(p.Context(), chosen)

@@ -37,7 +37,7 @@ func (s *Pages) AcceptInvitation(p *frame.Page, f *form.Form) error {
 	}
 	chosen := newPassword(f)
 	if !f.Valid() {
-		return p.RenderStatus(http.StatusUnprocessableEntity, "invitation", invitationView{f, u.Name})
+		return p.RenderForms("invitation", invitationView{f, u.Name}, f)
 	}
 	// Everything that can be refused comes before setPasswordAndSignIn, which uses up the link.
 	hash, err := s.Passwords.Hash(p.Context(), chosen)
@@ -170,7 +170,7 @@ func (s *Pages) Setup(p *frame.Page, f *form.Form) error {
 		return err
 	}
 	if !f.Valid() {
-		return p.RenderStatus(http.StatusUnprocessableEntity, "setup", setupView{f})
+		return p.RenderForms("setup", setupView{f}, f)
 	}
 	return invalidLink(p, s.setPasswordAndSignIn(p, i, u, hash, "Welcome. You are the operator of this service."))
 }

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"errors"
-	"net/http"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -40,7 +39,7 @@ func (s *Pages) NewPasskey(p *frame.Page, f *form.Form) error {
 		f.AddFault("passkey_name", "You have %d passkeys, and there can be no more. Remove one first.", len(have))
 	}
 	if !f.Valid() {
-		return s.showAccount(p, http.StatusUnprocessableEntity, f)
+		return s.showAccount(p, f)
 	}
 	options, secret, err := s.Passkeys.BeginRegistration(p.Person.User, have)
 	if err != nil {

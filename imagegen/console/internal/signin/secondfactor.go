@@ -2,7 +2,6 @@ package signin
 
 import (
 	"errors"
-	"net/http"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -82,5 +81,5 @@ func (s *Pages) SignInByPasskey(p *frame.Page, f *form.Form) error {
 func signInAgain(p *frame.Page, why string) error {
 	f := form.Filled()
 	f.AddFault("", "%s", why)
-	return p.RenderStatus(http.StatusUnprocessableEntity, "signin", signInView{f, p.Root})
+	return p.RenderForms("signin", signInView{f, p.Root}, f)
 }

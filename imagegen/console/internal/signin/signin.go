@@ -48,7 +48,7 @@ func (s *Pages) SignIn(p *frame.Page, f *form.Form) error {
 		return p.RenderStatus(http.StatusTooManyRequests, "signin", v)
 	case !ok:
 		f.AddFault("", "The name or the password is wrong.")
-		return p.RenderStatus(http.StatusUnprocessableEntity, "signin", v)
+		return p.RenderForms("signin", v, f)
 	}
 	pending := pendingSignIn{User: a.login.User, Password: a.login.Password, Confirmed: p.Now, Next: v.Next}
 	if a.Browser == "" { // somebody else may have set this password by a link: its owner would notice here
@@ -59,7 +59,7 @@ func (s *Pages) SignIn(p *frame.Page, f *form.Form) error {
 	if err := f.AddError("", s.signInOrAskPasskey(p, pending)); err != nil || f.Valid() {
 		return err
 	}
-	return p.RenderStatus(http.StatusUnprocessableEntity, "signin", v)
+	return p.RenderForms("signin", v, f)
 }
 
 // signInAttempt is an attempt to sign in, before the password is checked.

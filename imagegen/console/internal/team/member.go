@@ -1,8 +1,8 @@
 package team
 
 import (
+	"cmp"
 	"errors"
-	"net/http"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -27,12 +27,10 @@ type memberView struct {
 }
 
 // Member shows what a member used, its limits, and what its sponsor can do.
-func Member(p *frame.Page, m imagegen.User) error {
-	return showMember(p, http.StatusOK, m, memberView{})
-}
+func Member(p *frame.Page, m imagegen.User) error { return showMember(p, m, memberView{}) }
 
 // showMember renders a member's page, with the form that has faults, if any.
-func showMember(p *frame.Page, status int, m imagegen.User, v memberView) (err error) {
+func showMember(p *frame.Page, m imagegen.User, v memberView) (err error) {
 	v.User, v.Count, v.Periods, v.Days = m, p.Days(), p.Periods(), invite.Days
 	if v.Used, err = p.Ledger.MemberUse(p.Context(), p.Person.ID, m.ID); err != nil {
 		return err
@@ -46,13 +44,9 @@ func showMember(p *frame.Page, status int, m imagegen.User, v memberView) (err e
 	if v.Invitable, err = invitable(p, m); err != nil {
 		return err
 	}
-	if v.Form == nil {
-		v.Form = limits.Filled(m.Limits)
-	}
-	if v.Invite == nil {
-		v.Invite = form.Filled("days", invite.DefaultDays)
-	}
-	return p.RenderStatus(status, "member", v)
+	v.Form = cmp.Or(v.Form, limits.Filled(m.Limits))
+	v.Invite = cmp.Or(v.Invite, form.Filled("days", invite.DefaultDays))
+	return p.RenderForms("member", v, v.Form, v.Invite)
 }
 
 // uses is what was charged for a member on the latest days, by model.
@@ -88,7 +82,7 @@ func SetLimits(p *frame.Page, m imagegen.User, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showMember(p, http.StatusUnprocessableEntity, m, memberView{Form: f})
+		return showMember(p, m, memberView{Form: f})
 	}
 	return p.RedirectWith(limits.Sentence(m.Name, l), "team", string(m.ID))
 }

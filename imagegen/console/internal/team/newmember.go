@@ -2,7 +2,6 @@ package team
 
 import (
 	"errors"
-	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -24,13 +23,11 @@ type newMemberView struct {
 }
 
 // NewMember shows the form for a new member.
-func NewMember(p *frame.Page) error {
-	return showNew(p, http.StatusOK, form.Filled("days", invite.DefaultDays))
-}
+func NewMember(p *frame.Page) error { return showNew(p, form.Filled("days", invite.DefaultDays)) }
 
 // showNew renders the form for a new member, which may have faults.
-func showNew(p *frame.Page, status int, f *form.Form) error {
-	return p.RenderStatus(status, "member-new", newMemberView{f, account.MemberName(p.Person.User, ""), invite.Days})
+func showNew(p *frame.Page, f *form.Form) error {
+	return p.RenderForms("member-new", newMemberView{f, account.MemberName(p.Person.User, ""), invite.Days}, f)
 }
 
 // CreateMember creates a user for whom the person pays, and shows the link with which it chooses a password. If the
@@ -59,7 +56,7 @@ func CreateMember(p *frame.Page, f *form.Form) error {
 		}
 	}
 	if !f.Valid() {
-		return showNew(p, http.StatusUnprocessableEntity, f)
+		return showNew(p, f)
 	}
 	return invite.Show(p, m, account.RoleUser, expires, "team", string(m.ID))
 }
@@ -87,7 +84,7 @@ func Invite(p *frame.Page, m imagegen.User, f *form.Form) error {
 	}
 	expires := invite.Expiry(f, p.Now)
 	if !f.Valid() {
-		return showMember(p, http.StatusUnprocessableEntity, m, memberView{Invite: f})
+		return showMember(p, m, memberView{Invite: f})
 	}
 	return invite.Show(p, m, account.RoleUser, expires, "team", string(m.ID))
 }
