@@ -5,6 +5,8 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/console/internal/password"
+	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
+	"github.com/imagegend/imagegend/imagegen/console/internal/system"
 )
 
 // Hashes returns how many passwords were hashed.
@@ -18,7 +20,8 @@ type Route struct {
 
 // Routes lists every route.
 func Routes() (routes []Route) {
-	for _, r := range new(Console).routes() {
+	c := &Console{signIn: &signin.Pages{}, system: &system.Pages{}}
+	for _, r := range c.routes() {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		path = strings.TrimPrefix(strings.TrimSuffix(path, "{$}"), "/")
 		routes = append(routes, Route{method, path, r.Access >= frame.SignedIn, r.Access >= frame.Operator})

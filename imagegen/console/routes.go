@@ -12,7 +12,7 @@ import (
 
 // routes lists all routes except the static files. Each POST passes http.CrossOriginProtection first. Actions wrapped
 // in confirmed ask for the password, a passkey or the provider again, unless that was done shortly before. Handlers
-// wrapped in the others are given what the path names, and the form.
+// wrapped in the others are given what the path names, and the form, or need something that is not always configured.
 func (c *Console) routes() []frame.Route {
 	signIn, system, confirmed := c.signIn, c.system, c.signIn.Confirmed
 	withForm, withUser, withUserForm := frame.WithForm, frame.WithUser, frame.AndForm(frame.WithUser)
@@ -20,6 +20,8 @@ func (c *Console) routes() []frame.Route {
 	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, frame.AndForm(team.WithMember)
 	suspend := frame.Act(frame.Suspend, "")
 	resume := frame.Act(frame.Resume, "is not suspended any more")
+	providing, operating := having(signIn.IdentityProvider != nil), having(system.Operations != nil)
+	passkeys := having(signIn.Passkeys != nil)
 	return []frame.Route{
 		route("GET {$}", frame.SignedIn, "", home),
 		route("GET /", frame.Anyone, "", frame.NotFound),
@@ -30,8 +32,8 @@ func (c *Console) routes() []frame.Route {
 		route("POST signin", frame.Anyone, "", withForm(signIn.SignIn)),
 		route("POST signout", frame.Anyone, "", signIn.SignOut),
 		route("POST signin/passkey", frame.Anyone, "", withForm(signIn.SignInByPasskey)),
-		route("GET signin/provider", frame.Anyone, "", signIn.RedirectToProvider),
-		route("GET signin/provider/callback", frame.Anyone, "", signIn.ProviderCallback),
+		route("GET signin/provider", frame.Anyone, "", providing(signIn.RedirectToProvider)),
+		route("GET signin/provider/callback", frame.Anyone, "", providing(signIn.ProviderCallback)),
 		route("GET setup/{token}", frame.Anyone, "", signIn.SetupForm),
 		route("POST setup/{token}", frame.Anyone, "", withForm(signIn.Setup)),
 		route("GET invitation/{token}", frame.Anyone, "", signIn.InvitationForm),
@@ -77,11 +79,11 @@ func (c *Console) routes() []frame.Route {
 		route("POST webhooks/resend", frame.Operator, "webhooks",
 			confirmed(operator.WithWebhook(operator.ResendWebhook))),
 
-		route("GET system", frame.Operator, "system", system.System),
-		route("GET system/audit", frame.Operator, "system", system.AuditState),
-		route("POST system/audit", frame.Operator, "system", system.StartAudit),
-		route("GET system/clock", frame.Operator, "system", system.Clock),
-		route("POST system/clock", frame.Operator, "system", confirmed(system.ConfirmClock)),
+		route("GET system", frame.Operator, "system", operating(system.System)),
+		route("GET system/audit", frame.Operator, "system", operating(system.AuditState)),
+		route("POST system/audit", frame.Operator, "system", operating(system.StartAudit)),
+		route("GET system/clock", frame.Operator, "system", operating(system.Clock)),
+		route("POST system/clock", frame.Operator, "system", confirmed(operating(system.ConfirmClock))),
 
 		// Every user's own images. The routes results, strip, preview, changes and live answer scripts with fragments.
 		route("GET playground", frame.SignedIn, "playground", playground.Playground),
@@ -129,11 +131,13 @@ func (c *Console) routes() []frame.Route {
 		route("POST team/{user}/remove", frame.SignedIn, "team", confirmed(withMember(team.Remove))),
 
 		route("GET account", frame.SignedIn, "account", signIn.Account),
-		route("POST account/passkeys/new", frame.SignedIn, "account", confirmed(withForm(signIn.NewPasskey))),
-		route("POST account/passkeys", frame.SignedIn, "account", withForm(signIn.CreatePasskey)),
+		route("POST account/passkeys/new", frame.SignedIn, "account",
+			confirmed(passkeys(withForm(signIn.NewPasskey)))),
+		route("POST account/passkeys", frame.SignedIn, "account", passkeys(withForm(signIn.CreatePasskey))),
 		route("POST account/passkeys/remove", frame.SignedIn, "account", confirmed(withForm(signIn.RemovePasskey))),
-		route("POST account/provider", frame.SignedIn, "account", confirmed(signIn.ConnectProvider)),
-		route("POST account/provider/remove", frame.SignedIn, "account", confirmed(signIn.DisconnectProvider)),
+		route("POST account/provider", frame.SignedIn, "account", confirmed(providing(signIn.ConnectProvider))),
+		route("POST account/provider/remove", frame.SignedIn, "account",
+			confirmed(providing(signIn.DisconnectProvider))),
 		route("POST account/password", frame.SignedIn, "account", withForm(signIn.ChangePassword)),
 		route("POST account/signins/end", frame.SignedIn, "account", withForm(signIn.EndSignIns)),
 	}
@@ -142,6 +146,16 @@ func (c *Console) routes() []frame.Route {
 // route returns a route; its Section is "" for pages that belong to none.
 func route(pattern string, access frame.Access, section string, h frame.Handler) frame.Route {
 	return frame.Route{Pattern: pattern, Access: access, Section: section, Handler: h}
+}
+
+// having returns a wrapper for handlers that need something: where that is missing, there is no such page.
+func having(it bool) func(frame.Handler) frame.Handler {
+	return func(h frame.Handler) frame.Handler {
+		if !it {
+			return frame.NotFound
+		}
+		return h
+	}
 }
 
 // home is the first page after a sign-in.

@@ -36,9 +36,6 @@ const authCookie = "visit"
 // RedirectToProvider sends a browser to the provider, to sign in or for the pending action that the address names. It
 // is a GET, since form-action in the Content-Security-Policy lets no form lead to another host.
 func (s *Pages) RedirectToProvider(p *frame.Page) error {
-	if s.IdentityProvider == nil {
-		return imagegen.ErrNotFound
-	}
 	v := authRequest{Action: pendingAction{Purpose: toSignIn, Path: p.Local(p.Query().Get("next"))}}
 	if v.Action.tooLarge() {
 		v.Action.Path = p.Root
@@ -77,9 +74,6 @@ func callback(p *frame.Page) string { return p.Origin() + p.Address("signin/prov
 // ProviderCallback answers a browser that comes back from the provider. The cookie is removed in any case, and
 // a visit that succeeded is used up.
 func (s *Pages) ProviderCallback(p *frame.Page) error {
-	if s.IdentityProvider == nil {
-		return imagegen.ErrNotFound
-	}
 	var v authRequest
 	cookie, ok := p.Cookie(authCookie)
 	if ok {

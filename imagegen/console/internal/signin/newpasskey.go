@@ -23,9 +23,6 @@ type newPasskeyView struct {
 // NewPasskey starts the ceremony in which the browser creates a passkey, and shows the page whose script carries it
 // out.
 func (s *Pages) NewPasskey(p *frame.Page, f *form.Form) error {
-	if s.Passkeys == nil {
-		return imagegen.ErrNotFound
-	}
 	have, err := p.Logins.Passkeys(p.Context(), p.Person.ID)
 	if err != nil {
 		return err
@@ -56,9 +53,6 @@ func (s *Pages) NewPasskey(p *frame.Page, f *form.Form) error {
 // CreatePasskey stores the passkey that the browser has created. All other sign-ins of the user end: somebody who
 // uses those has not proved to have the passkey.
 func (s *Pages) CreatePasskey(p *frame.Page, f *form.Form) error {
-	if s.Passkeys == nil {
-		return imagegen.ErrNotFound
-	}
 	var k ceremony
 	ok, err := p.Unseal(string(toMakePasskey), p.Person.Owner(), f.Value(ceremonyField), &k)
 	if err != nil {

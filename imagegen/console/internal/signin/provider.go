@@ -97,9 +97,6 @@ func (s *Pages) loginWithRole(p *frame.Page, u imagegen.UserID, role account.Rol
 // shows a link instead of redirecting, since form-action in the Content-Security-Policy also covers where a form's
 // redirect leads.
 func (s *Pages) ConnectProvider(p *frame.Page) error {
-	if s.IdentityProvider == nil {
-		return imagegen.ErrNotFound
-	}
 	sealed, err := p.Seal(pendingKind, p.Person.Owner(), seal.WaitTime, pendingAction{Purpose: toConnect})
 	if err != nil {
 		return err
@@ -123,9 +120,6 @@ func (s *Pages) connectIdentity(p *frame.Page, identity Identity) error {
 // DisconnectProvider removes the person's identity at the provider. Somebody without a password is refused: they could
 // not sign in any more.
 func (s *Pages) DisconnectProvider(p *frame.Page) error {
-	if s.IdentityProvider == nil {
-		return imagegen.ErrNotFound
-	}
 	login, err := p.Login(p.Context(), p.Person.ID)
 	if err != nil {
 		return err

@@ -4,16 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 )
 
 // StartAudit starts an audit that outlives the request, unless one that was started here is under way. Nothing waits
 // for it; the page polls AuditState for its end.
 func (s *Pages) StartAudit(p *frame.Page) error {
-	if s.Operations == nil {
-		return imagegen.ErrNotFound
-	}
 	since := p.Now
 	if !s.auditing.CompareAndSwap(nil, &since) {
 		return p.RedirectWith("An audit is under way already.", "system")

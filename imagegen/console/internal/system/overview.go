@@ -64,7 +64,7 @@ func (s *Pages) Overview(p *frame.Page) (err error) {
 		return err
 	}
 	if s.Operations != nil {
-		status, err := s.status(p)
+		status, err := s.Operations.Status(p.Context())
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/format"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/engine"
@@ -60,7 +59,7 @@ func newChargeLine(p *frame.Page, o OpenCharge, reason string) chargeLine {
 
 // systemView returns what both the page and the fragment with the audit need.
 func (s *Pages) systemView(p *frame.Page) (systemView, error) {
-	status, err := s.status(p)
+	status, err := s.Operations.Status(p.Context())
 	v := systemView{Status: status, Now: p.Now}
 	if since := s.auditing.Load(); since != nil {
 		v.Auditing = *since
@@ -69,14 +68,6 @@ func (s *Pages) systemView(p *frame.Page) (systemView, error) {
 		v.LastAudit = &endedAudit{status.LastAudit}
 	}
 	return v, err
-}
-
-// status returns the state of the service. ErrNotFound: Operations is nil.
-func (s *Pages) status(p *frame.Page) (Status, error) {
-	if s.Operations == nil {
-		return Status{}, imagegen.ErrNotFound
-	}
-	return s.Operations.Status(p.Context())
 }
 
 // AuditState answers with the part of the page that changes while an audit is running.
@@ -131,7 +122,7 @@ type clockView struct {
 // Clock asks an operator whether a clock in doubt is right. A person must confirm it, since what expires by a wrong
 // clock is gone for good.
 func (s *Pages) Clock(p *frame.Page) error {
-	status, err := s.status(p)
+	status, err := s.Operations.Status(p.Context())
 	if err != nil {
 		return err
 	}
@@ -146,9 +137,6 @@ func (s *Pages) Clock(p *frame.Page) error {
 
 // ConfirmClock makes the service trust its clock. If that is not in doubt, it changes nothing.
 func (s *Pages) ConfirmClock(p *frame.Page) error {
-	if s.Operations == nil {
-		return imagegen.ErrNotFound
-	}
 	if err := s.Operations.ConfirmClock(p.Context()); err != nil {
 		return err
 	}
