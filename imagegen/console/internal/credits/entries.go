@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/console/internal/format"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/console/internal/steps"
 )
@@ -120,7 +119,7 @@ func (l ledgerLine) Title() string {
 		return "Taken back"
 	}
 	switch {
-	case l.Refunded() == 0:
+	case l.Credits == 0:
 		return "Spent"
 	case l.Used == 0:
 		return "Refunded"
@@ -128,33 +127,12 @@ func (l ledgerLine) Title() string {
 	return "Partly refunded"
 }
 
-// Settled reports whether the row is that of a settlement. Only then do Charged and Refunded have a meaning.
-func (l ledgerLine) Settled() bool { return l.Kind == imagegen.EntrySettle }
-
-// Charged is what a settled charge took at first: what was spent, and what the settlement gave back.
+// Charged is what a settled charge took at first: what was spent, and what the settlement gave back, its Credits.
 func (l ledgerLine) Charged() imagegen.Credits { return l.Used + l.Credits }
-
-// Refunded is what the settlement gave back.
-func (l ledgerLine) Refunded() imagegen.Credits { return l.Credits }
-
-// Prompt is the beginning of the generation's prompt, or says that it is no longer kept. Generation must not be nil.
-func (l ledgerLine) Prompt() string {
-	return cmp.Or(format.Excerpt(l.Generation.Prompt, 80), "(prompt no longer kept)")
-}
-
-// Request describes the generation and its price. Generation must not be nil.
-func (l ledgerLine) Request() string {
-	r := l.Generation
-	return format.Count(r.N, "image", "images") + " of " + r.Model + " in " + string(r.Tier) +
-		" at " + format.Amount(r.Price) + " each."
-}
-
-// Unended reports whether the row has a generation that has not ended.
-func (l ledgerLine) Unended() bool { return l.Generation != nil && !l.Generation.Terminal() }
 
 // Why says why credits came back; "" if none did, or the generation is erased.
 func (l ledgerLine) Why() string {
-	if l.Generation == nil || l.Refunded() == 0 {
+	if l.Generation == nil || l.Credits == 0 {
 		return ""
 	}
 	for _, s := range steps.Ending(*l.Generation) {
@@ -171,12 +149,4 @@ func (l ledgerLine) Change() imagegen.Credits {
 		return -l.Used
 	}
 	return l.Credits
-}
-
-// Amount is Change with its sign, formatted.
-func (l ledgerLine) Amount() string {
-	if l.Change() > 0 {
-		return "+" + format.Credits(l.Change())
-	}
-	return format.Credits(l.Change())
 }

@@ -15,11 +15,10 @@ type priceList struct {
 	Lines []priceLine
 }
 
-// priceLine is a line of a price list; Amounts has one for each tier of the model, 0 where a further line decides.
+// priceLine is a line of a price list. A tier without credits is one for which a further line decides.
 type priceLine struct {
-	When       string
-	Amounts    []imagegen.Credits
-	References imagegen.Credits // added for each reference image
+	imagegen.Price
+	PerReference imagegen.Credits // added for each reference image
 }
 
 // Prices shows what images cost, by model.
@@ -41,20 +40,17 @@ func newPriceList(m imagegen.ModelInfo) priceList {
 		lines = []imagegen.Price{{Credits: m.Credits}}
 	}
 	for _, l := range lines {
-		line := priceLine{When: conditions(l), References: m.ReferenceCredits}
+		line := priceLine{l, m.ReferenceCredits}
 		if l.ReferenceCredits != nil {
-			line.References = *l.ReferenceCredits
-		}
-		for _, t := range m.Tiers {
-			line.Amounts = append(line.Amounts, l.Credits[t])
+			line.PerReference = *l.ReferenceCredits
 		}
 		list.Lines = append(list.Lines, line)
 	}
 	return list
 }
 
-// conditions says when a line decides, in words.
-func conditions(l imagegen.Price) string {
+// When says when the line decides, in words.
+func (l priceLine) When() string {
 	var all []string
 	if l.Quality != "" {
 		all = append(all, fmt.Sprintf("quality %s", l.Quality))
