@@ -90,6 +90,7 @@ func (f *Frame) functions() template.FuncMap {
 		"ago":        format.Ago,
 		"excerpt":    format.Excerpt,
 		"seconds":    format.Seconds,
+		"span":       format.Span,
 		"moment":     format.Moment,
 		"day":        format.Day,
 		"iso":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/console/internal/format"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 )
 
@@ -69,12 +68,4 @@ func newGenerationLine(p *frame.Page, g imagegen.Generation) (generationLine, er
 		l.Failure = r.Failure.Detail
 	}
 	return l, err
-}
-
-// Took is how long the generation took in all; "" if it has not ended.
-func (l generationLine) Took() string {
-	if l.CompletedAt.IsZero() {
-		return ""
-	}
-	return format.Span(l.CompletedAt.Sub(l.CreatedAt))
 }

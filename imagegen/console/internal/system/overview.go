@@ -25,8 +25,7 @@ type overviewView struct {
 	Watched   time.Time        // the beginning of the time that History covers
 	Upstreams []upstreamLine
 	Now       time.Time
-	Status    *Status     // nil: Config.Operations is
-	LastAudit *endedAudit // nil: none is known
+	Status    *Status // nil: Config.Operations is
 }
 
 // modelLine is what became of a model's generations.
@@ -68,9 +67,7 @@ func (s *Pages) Overview(p *frame.Page) (err error) {
 		if err != nil {
 			return err
 		}
-		if v.Status = &status; status.LastAudit != nil {
-			v.LastAudit = &endedAudit{status.LastAudit}
-		}
+		v.Status = &status
 	}
 	return p.Render("overview", v)
 }

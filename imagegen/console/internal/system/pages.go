@@ -84,7 +84,8 @@ type Pages struct {
 var sources embed.FS
 
 // Templates are those of the pages.
-var Templates = frame.Templates{Files: sources, Functions: template.FuncMap{"failures": failures}}
+var Templates = frame.Templates{Files: sources, Functions: template.FuncMap{
+	"failures": failures, "faults": faults, "outcome": outcome, "violations": violations}}
 
 // failures is the share of generations that failed, among those that were not cancelled.
 func failures(s imagegen.UsageSums) string { return format.Share(s.Failed, s.Generations-s.Cancelled) }

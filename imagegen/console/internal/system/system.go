@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/imagegend/imagegend/imagegen/console/internal/format"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
@@ -13,27 +13,18 @@ import (
 // systemView is the data of system.html.
 type systemView struct {
 	Status
-	Now       time.Time
-	Auditing  time.Time // when the running audit began; zero: none that was started here is running
-	Charges   []chargeLine
-	Disputed  []chargeLine
-	Providers []providerLine
-	LastAudit *endedAudit
+	Now      time.Time
+	Auditing time.Time // when the running audit began; zero: none that was started here is running
+	Charges  []chargeLine
+	Disputed []chargeLine
 }
 
 // chargeLine is an open charge with its user's name.
 type chargeLine struct {
 	OpenCharge
 	Name   string // "": the user is not known here
-	Age    string
 	Reason string // of a charge in dispute
 }
-
-// providerLine is the health of a model's provider.
-type providerLine struct{ engine.ProviderHealth }
-
-// endedAudit is an audit that has ended.
-type endedAudit struct{ *engine.Audit }
 
 // System shows the state of the service, as this process knows it.
 func (s *Pages) System(p *frame.Page) error {
@@ -42,19 +33,12 @@ func (s *Pages) System(p *frame.Page) error {
 		return err
 	}
 	for _, o := range v.Status.Charges {
-		v.Charges = append(v.Charges, newChargeLine(p, o, ""))
+		v.Charges = append(v.Charges, chargeLine{o, p.UserName(o.User), ""})
 	}
 	for _, d := range v.Status.Disputed {
-		v.Disputed = append(v.Disputed, newChargeLine(p, d.OpenCharge, d.Reason))
-	}
-	for _, h := range v.Status.Providers {
-		v.Providers = append(v.Providers, providerLine{h})
+		v.Disputed = append(v.Disputed, chargeLine{d.OpenCharge, p.UserName(d.User), d.Reason})
 	}
 	return p.Render("system", v)
-}
-
-func newChargeLine(p *frame.Page, o OpenCharge, reason string) chargeLine {
-	return chargeLine{o, p.UserName(o.User), format.Span(p.Now.Sub(o.Since)), reason}
 }
 
 // systemView returns what both the page and the fragment with the audit need.
@@ -63,9 +47,6 @@ func (s *Pages) systemView(p *frame.Page) (systemView, error) {
 	v := systemView{Status: status, Now: p.Now}
 	if since := s.auditing.Load(); since != nil {
 		v.Auditing = *since
-	}
-	if status.LastAudit != nil {
-		v.LastAudit = &endedAudit{status.LastAudit}
 	}
 	return v, err
 }
@@ -79,16 +60,13 @@ func (s *Pages) AuditState(p *frame.Page) error {
 	return p.RenderBlock("system", "audit", v)
 }
 
-// Uptime is how long the service has run.
-func (v systemView) Uptime() string { return format.Span(v.Now.Sub(v.Started)) }
-
-// Faults says what is wrong with a provider and, if it is a router, with each of its members; "" if nothing is.
-func (l providerLine) Faults() string {
+// faults says what is wrong with a provider and, if it is a router, with each of its members; "" if nothing is.
+func faults(h engine.ProviderHealth) string {
 	var parts []string
-	if l.Detail != "" {
-		parts = append(parts, l.Detail)
+	if h.Detail != "" {
+		parts = append(parts, h.Detail)
 	}
-	for _, m := range l.Members {
+	for _, m := range h.Members {
 		if !m.Healthy {
 			parts = append(parts, fmt.Sprintf("%s: %s", m.Name, m.Detail))
 		}
@@ -96,11 +74,8 @@ func (l providerLine) Faults() string {
 	return strings.Join(parts, "; ")
 }
 
-// Took is how long the audit took.
-func (a endedAudit) Took() string { return format.Span(a.Duration) }
-
-// Outcome is the result of the audit in a word, which is also a CSS class.
-func (a endedAudit) Outcome() string {
+// outcome is the result of an audit in a word, which is also a CSS class.
+func outcome(a engine.Audit) string {
 	switch {
 	case a.Err != nil:
 		return "failed"
@@ -110,8 +85,8 @@ func (a endedAudit) Outcome() string {
 	return "violations"
 }
 
-// Found is how many violations there are in all, including those that the report does not list.
-func (a endedAudit) Found() int { return len(a.Report.Violations) + a.Report.More }
+// violations is how many violations there are in all, including those that the report does not list.
+func violations(r imagegen.AuditReport) int { return len(r.Violations) + r.More }
 
 // clockView is the data of clock.html.
 type clockView struct {
