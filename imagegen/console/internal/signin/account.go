@@ -3,7 +3,6 @@ package signin
 import (
 	"encoding/hex"
 	"slices"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -26,21 +25,8 @@ type accountView struct {
 
 // signInLine is one sign-in in the list.
 type signInLine struct {
-	ID        string
-	Browser   string
-	CreatedAt time.Time
-	SeenAt    time.Time
-	This      bool // the sign-in of this request
-}
-
-// Idle is how long a browser stays signed in without use, in words.
-func (accountView) Idle() string {
-	return format.Count(int(frame.IdleTimeout/time.Minute), "minute", "minutes")
-}
-
-// Absolute is how long it stays signed in at most, in words.
-func (accountView) Absolute() string {
-	return format.Count(int(frame.AbsoluteTimeout/time.Hour), "hour", "hours")
+	account.SignIn
+	This bool // the sign-in of this request
 }
 
 func (s *Pages) Account(p *frame.Page) error { return s.showAccount(p, form.Filled()) }
@@ -55,8 +41,7 @@ func (s *Pages) showAccount(p *frame.Page, f *form.Form) error {
 	v := accountView{Form: f, Person: p.Person}
 	for _, one := range slices.Backward(all) {
 		if !p.TimedOut(one) {
-			v.SignIns = append(v.SignIns, signInLine{hex.EncodeToString(one.Hash[:]), browserName(one.Agent),
-				one.CreatedAt, one.SeenAt, one.Hash == p.Person.SignIn.Hash})
+			v.SignIns = append(v.SignIns, signInLine{one, one.Hash == p.Person.SignIn.Hash})
 		}
 	}
 	if v.Login, err = p.Login(p.Context(), p.Person.ID); err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
-	"github.com/imagegend/imagegend/imagegen/console/internal/format"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/console/internal/seal"
 )
@@ -118,11 +117,6 @@ type confirmView struct {
 	Here      string              // the address that the form is sent to
 	Fields    []frame.HiddenField // the fields of the original form
 	Section   string              // the page that Cancel leads to
-}
-
-// Asked is how long a confirmation counts, in words.
-func (confirmView) Asked() string {
-	return format.Count(int(confirmedFor/time.Minute), "minute", "minutes")
 }
 
 // askToConfirm answers with the page that asks. A passkey must verify its user: possession of the device alone proves

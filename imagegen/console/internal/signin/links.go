@@ -147,14 +147,11 @@ func SetPassword(ctx context.Context, logins account.LoginStore, u imagegen.User
 	return logins.SetLogin(ctx, account.Login{User: u, Role: role, Password: hash, ChangedAt: time.Now()})
 }
 
-// setupView is the data of setup.html.
-type setupView struct{ Form *form.Form }
-
 func (s *Pages) SetupForm(p *frame.Page) error {
 	if _, err := setupInvitation(p); err != nil {
 		return invalidLink(p, err)
 	}
-	return p.Render("setup", setupView{form.Filled()})
+	return p.Render("setup", form.Filled())
 }
 
 // Setup creates the first operator. The user is created before the link is used up, so that a name that is taken
@@ -170,7 +167,7 @@ func (s *Pages) Setup(p *frame.Page, f *form.Form) error {
 		return err
 	}
 	if !f.Valid() {
-		return p.RenderForms("setup", setupView{f}, f)
+		return p.RenderForms("setup", f, f)
 	}
 	return invalidLink(p, s.setPasswordAndSignIn(p, i, u, hash, "Welcome. You are the operator of this service."))
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
@@ -75,9 +76,13 @@ var sources embed.FS
 // Templates are those of the pages.
 func (s *Pages) Templates() frame.Templates {
 	return frame.Templates{Files: sources, Functions: template.FuncMap{
-		"provider":    s.providerName,
-		"minPassword": func() int { return minPassword },
-		"maxPassword": func() int { return maxPassword },
+		"provider":        s.providerName,
+		"browser":         browserName,
+		"minPassword":     func() int { return minPassword },
+		"maxPassword":     func() int { return maxPassword },
+		"idleTimeout":     func() time.Duration { return frame.IdleTimeout },
+		"absoluteTimeout": func() time.Duration { return frame.AbsoluteTimeout },
+		"confirmedFor":    func() time.Duration { return confirmedFor },
 	}}
 }
 

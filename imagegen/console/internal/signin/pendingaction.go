@@ -39,12 +39,6 @@ func carriedFields(f *form.Form) []frame.HiddenField {
 	})
 }
 
-// resumeView is the data of resume.html.
-type resumeView struct {
-	Here   string
-	Fields []frame.HiddenField
-}
-
 // confirmedByProvider records the confirmation and shows a button that sends the waiting form. It does not carry the
 // action out itself: the form must come from a page of this host, which the way back from the provider is not.
 // ErrInvalidRequest: somebody else is signed in at the provider.
@@ -61,7 +55,7 @@ func (s *Pages) confirmedByProvider(p *frame.Page, action pendingAction, identit
 	if err := p.Logins.ConfirmSignIn(p.Context(), p.Person.SignIn.Hash, p.Now); err != nil {
 		return err
 	}
-	return p.Render("resume", resumeView{action.Path, action.Fields})
+	return p.Render("resume", action)
 }
 
 // connected reports whether the person's user is connected with an identity at the provider.
