@@ -73,20 +73,13 @@ type Attempt struct {
 	Browser string
 }
 
-// at is where a name is tried: in a browser or, if that is "", at an address.
-type at struct {
-	name    string
-	address netip.Addr
-	browser string
-}
-
 // maxName is how many bytes of a name count. What is kept is a copy, since a name may be part of a long text.
 const maxName = 256
 
-// at is the place of the attempt, with the address reduced to its network.
-func (a Attempt) at() at {
+// counted is the attempt as it is counted, with the address reduced to its network.
+func (a Attempt) counted() Attempt {
 	name := strings.Clone(a.Name[:min(len(a.Name), maxName)])
-	return at{name, clientaddr.Network(a.Address), strings.Clone(a.Browser)}
+	return Attempt{name, clientaddr.Network(a.Address), strings.Clone(a.Browser)}
 }
 
 // Limiter counts attempts. It is safe for concurrent use.
@@ -127,11 +120,11 @@ func (l *Limiter) Succeeded(ctx context.Context, a Attempt, now time.Time) error
 	return l.change(ctx, a, now, func(m marks) bool {
 		m.failed(-1)
 		m.count(entered, 1)
-		if m.address.IsValid() {
+		if m.Address.IsValid() {
 			m.count(arrivals, 1)
 		}
 		m.until[familiar] = now
-		if m.browser == "" && m.address.IsValid() {
+		if m.Browser == "" && m.Address.IsValid() {
 			m.until[place] = now.Add(familiarFor)
 		}
 		return true
@@ -140,26 +133,26 @@ func (l *Limiter) Succeeded(ctx context.Context, a Attempt, now time.Time) error
 
 // change passes f the marks of an attempt, and stores them as f leaves them if it returns true.
 func (l *Limiter) change(ctx context.Context, a Attempt, now time.Time, f func(marks) bool) error {
-	at := a.at()
-	network, where := at.address.String(), at.address.String()
-	if at.browser != "" { // a browser takes its count along wherever it goes
-		where = "in " + at.browser
+	a = a.counted()
+	network, where := a.Address.String(), a.Address.String()
+	if a.Browser != "" { // a browser takes its count along wherever it goes
+		where = "in " + a.Browser
 	}
 	keys := make([][32]byte, len(limits))
-	for i, of := range [...][]string{name: {"name", at.name}, familiar: {"familiar", at.name, where},
-		address: {"address", network}, entered: {"entered", at.name},
-		arrivals: {"arrivals", network}, place: {"place", at.name, network}} {
+	for i, of := range [...][]string{name: {"name", a.Name}, familiar: {"familiar", a.Name, where},
+		address: {"address", network}, entered: {"entered", a.Name},
+		arrivals: {"arrivals", network}, place: {"place", a.Name, network}} {
 		var err error
 		if keys[i], err = l.hash(ctx, of...); err != nil {
 			return err
 		}
 	}
-	return l.mark(ctx, now, keys, func(until []time.Time) bool { return f(marks{at, until, now}) })
+	return l.mark(ctx, now, keys, func(until []time.Time) bool { return f(marks{a, until, now}) })
 }
 
 // marks are those of one attempt.
 type marks struct {
-	at
+	Attempt
 	until []time.Time
 	now   time.Time
 }
@@ -169,10 +162,10 @@ func (m marks) count(i, n int) { m.until[i] = limits[i].plus(m.until[i], m.now, 
 // failures are the limits that count a failure.
 func (m marks) failures() (all []int) {
 	all = []int{name}
-	if m.browser != "" || m.address.IsValid() && !m.until[place].IsZero() {
+	if m.Browser != "" || m.Address.IsValid() && !m.until[place].IsZero() {
 		all[0] = familiar
 	}
-	if m.browser == "" && m.address.IsValid() {
+	if m.Browser == "" && m.Address.IsValid() {
 		all = append(all, address)
 	}
 	return all
@@ -188,7 +181,7 @@ func (m marks) failed(n int) {
 // wait is how long the limit takes that asks for the longest wait.
 func (m marks) wait() (wait time.Duration) {
 	all := append(m.failures(), entered)
-	if m.address.IsValid() {
+	if m.Address.IsValid() {
 		all = append(all, arrivals)
 	}
 	for _, i := range all {

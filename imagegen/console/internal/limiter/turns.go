@@ -9,20 +9,20 @@ import (
 // their passwords are hashed on one processor. It is safe for concurrent use.
 type Turns struct {
 	mu   sync.Mutex
-	held map[at]chan struct{} // of turns that are taken; closed and removed when they end
+	held map[Attempt]chan struct{} // of turns that are taken; closed and removed when they end
 }
 
 // NewTurns returns Turns none of which is taken.
-func NewTurns() *Turns { return &Turns{held: map[at]chan struct{}{}} }
+func NewTurns() *Turns { return &Turns{held: map[Attempt]chan struct{}{}} }
 
 // Take waits for the turn of the attempt's address, then for that of its name. The caller must call done, once, to end
 // both. Take fails only with the error of ctx, and then holds no turn. Those who wait for one turn get it in any order.
 func (t *Turns) Take(ctx context.Context, a Attempt) (done func(), err error) {
-	where := a.at()
-	keys := []at{{name: where.name}}
-	if where.address.IsValid() { // otherwise it is unknown
+	a = a.counted()
+	keys := []Attempt{{Name: a.Name}}
+	if a.Address.IsValid() { // otherwise it is unknown
 		// Always in this order, so that no two wait for each other.
-		keys = []at{{address: where.address}, {name: where.name}}
+		keys = []Attempt{{Address: a.Address}, {Name: a.Name}}
 	}
 	for i, key := range keys {
 		if err := t.waitFor(ctx, key); err != nil {
@@ -34,7 +34,7 @@ func (t *Turns) Take(ctx context.Context, a Attempt) (done func(), err error) {
 }
 
 // waitFor waits until it has the turn, or ctx ends.
-func (t *Turns) waitFor(ctx context.Context, key at) error {
+func (t *Turns) waitFor(ctx context.Context, key Attempt) error {
 	for {
 		ended := t.tryTake(key)
 		if ended == nil {
@@ -49,7 +49,7 @@ func (t *Turns) waitFor(ctx context.Context, key at) error {
 }
 
 // tryTake takes a turn and returns nil or, if somebody has it, a channel that is closed when it ends.
-func (t *Turns) tryTake(key at) (ended <-chan struct{}) {
+func (t *Turns) tryTake(key Attempt) (ended <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if held, ok := t.held[key]; ok {
@@ -59,7 +59,7 @@ func (t *Turns) tryTake(key at) (ended <-chan struct{}) {
 	return nil
 }
 
-func (t *Turns) release(keys []at) {
+func (t *Turns) release(keys []Attempt) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, key := range keys {
