@@ -18,6 +18,7 @@ func (c *Console) routes() []frame.Route {
 	withForm, withUser, withUserForm := frame.WithForm, frame.WithUser, frame.AndForm(frame.WithUser)
 	withKey, withKeyForm := keys.WithKey, frame.AndForm(keys.WithKey)
 	sponsors, withMember, withMemberForm := team.ForSponsors, team.WithMember, frame.AndForm(team.WithMember)
+	withRecord, withEnded := gallery.WithRecord, gallery.WithEnded
 	suspend := frame.Act(frame.Suspend, "")
 	resume := frame.Act(frame.Resume, "is not suspended any more")
 	providing, operating := having(signIn.IdentityProvider != nil), having(system.Operations != nil)
@@ -95,13 +96,15 @@ func (c *Console) routes() []frame.Route {
 		route("GET generations", frame.SignedIn, "generations", gallery.Generations),
 		route("GET generations/changes", frame.SignedIn, "generations", gallery.Changes),
 		route("GET generations/{generation}", frame.SignedIn, "generations", gallery.Generation),
-		route("GET generations/{generation}/images.zip", frame.SignedIn, "generations", gallery.Archive),
-		route("POST generations/{generation}/favourite", frame.SignedIn, "generations", withForm(gallery.SetFavourite)),
+		route("GET generations/{generation}/images.zip", frame.SignedIn, "generations", withRecord(gallery.Archive)),
+		route("POST generations/{generation}/favourite", frame.SignedIn, "generations",
+			frame.AndForm(withRecord)(gallery.SetFavourite)),
 		route("GET compare", frame.SignedIn, "generations", gallery.Compare),
 		route("GET generations/{generation}/live", frame.SignedIn, "generations", gallery.Live),
-		route("POST generations/{generation}/cancel", frame.SignedIn, "generations", playground.Cancel),
-		route("GET generations/{generation}/erase", frame.SignedIn, "generations", gallery.ConfirmErase),
-		route("POST generations/{generation}/erase", frame.SignedIn, "generations", confirmed(gallery.Erase)),
+		route("POST generations/{generation}/cancel", frame.SignedIn, "generations", withRecord(playground.Cancel)),
+		route("GET generations/{generation}/erase", frame.SignedIn, "generations", withEnded(gallery.ConfirmErase)),
+		route("POST generations/{generation}/erase", frame.SignedIn, "generations",
+			confirmed(withEnded(gallery.Erase))),
 		route("GET images/{image}", frame.SignedIn, "", gallery.Image),
 		route("GET thumbnails/{image}", frame.SignedIn, "", gallery.Thumbnail),
 

@@ -10,43 +10,32 @@ import (
 )
 
 // ConfirmErase asks first, since an erasure cannot be undone.
-func ConfirmErase(p *frame.Page) error {
-	r, err := endedRecord(p)
-	if err != nil {
-		return err
-	}
+func ConfirmErase(p *frame.Page, r imagegen.Record) error {
 	return p.Render("erase", Tile{Generation: r.Generation()})
 }
 
-// Erase erases one of the person's generations for good. Which one it may be was checked by endedRecord: the engine's
+// Erase erases one of the person's generations for good. Which one it may be was checked by WithEnded: the engine's
 // Erase takes any user's.
-func Erase(p *frame.Page) error {
-	r, err := endedRecord(p)
-	if err != nil {
-		return err
-	}
+func Erase(p *frame.Page, r imagegen.Record) error {
 	if err := p.Engine.Erase(p.Context(), r.ID); err != nil {
 		return err
 	}
 	return p.RedirectWith("The generation is erased.", "generations")
 }
 
-// endedRecord is Record, and refuses a generation that is under way.
-func endedRecord(p *frame.Page) (imagegen.Record, error) {
-	r, err := Record(p)
-	if err == nil && !r.Terminal() {
-		err = imagegen.Invalid("this generation has not ended yet; it can be erased when it has")
-	}
-	return r, err
+// WithEnded is WithRecord, and refuses a generation that is under way.
+func WithEnded(h func(p *frame.Page, r imagegen.Record) error) frame.Handler {
+	return WithRecord(func(p *frame.Page, r imagegen.Record) error {
+		if !r.Terminal() {
+			return imagegen.Invalid("this generation has not ended yet; it can be erased when it has")
+		}
+		return h(p, r)
+	})
 }
 
 // SetFavourite marks one of the person's generations as a favourite, or removes the mark. A script gets the new button,
 // other browsers are redirected to the generation.
-func SetFavourite(p *frame.Page, f *form.Form) error {
-	r, err := Record(p)
-	if err != nil {
-		return err
-	}
+func SetFavourite(p *frame.Page, r imagegen.Record, f *form.Form) error {
 	if err := p.Service().SetFavourite(p.Context(), r.ID, f.Value("favourite") != ""); err != nil {
 		return err
 	}
@@ -63,11 +52,7 @@ func SetFavourite(p *frame.Page, f *form.Form) error {
 // Archive answers with a ZIP file of all images of one of the person's generations. Images are compressed already, so
 // they are stored as they are: each is copied while it is sent, and none is held in memory. If an image cannot be read,
 // the answer is cut off.
-func Archive(p *frame.Page) error {
-	r, err := Record(p)
-	if err != nil {
-		return err
-	}
+func Archive(p *frame.Page, r imagegen.Record) error {
 	g := r.Generation()
 	if len(g.Images) == 0 {
 		return imagegen.ErrNotFound

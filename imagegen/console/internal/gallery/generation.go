@@ -116,10 +116,19 @@ func NamedID(p *frame.Page) imagegen.GenerationID {
 	return imagegen.GenerationID(p.Request.PathValue("generation"))
 }
 
-// Record returns the generation that the path names. ErrNotFound: there is none, or it is another user's.
-func Record(p *frame.Page) (imagegen.Record, error) { return RecordOf(p, NamedID(p)) }
+// WithRecord returns a handler that finds the person's generation that the path names, for another. ErrNotFound: there
+// is none, or it is another user's.
+func WithRecord(h func(p *frame.Page, r imagegen.Record) error) frame.Handler {
+	return func(p *frame.Page) error {
+		r, err := RecordOf(p, NamedID(p))
+		if err != nil {
+			return err
+		}
+		return h(p, r)
+	}
+}
 
-// RecordOf returns one of the person's generations. ErrNotFound as for Record. The log of the request names a
+// RecordOf returns one of the person's generations. ErrNotFound as for WithRecord. The log of the request names a
 // generation only once it is known to be the person's.
 func RecordOf(p *frame.Page, id imagegen.GenerationID) (imagegen.Record, error) {
 	r, err := p.Service().Record(p.Context(), id)
@@ -132,7 +141,7 @@ func RecordOf(p *frame.Page, id imagegen.GenerationID) (imagegen.Record, error) 
 	return r, nil
 }
 
-// ViewOf returns one of the person's generations for a page. ErrNotFound as for Record.
+// ViewOf returns one of the person's generations for a page. ErrNotFound as for WithRecord.
 func ViewOf(p *frame.Page, id imagegen.GenerationID) (View, error) {
 	r, err := RecordOf(p, id)
 	if err != nil {

@@ -5,16 +5,11 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
-	"github.com/imagegend/imagegend/imagegen/console/internal/gallery"
 )
 
 // Cancel cancels a generation that waits. If it is too late, that is not an error: the page that the button is on, the
 // generation's or the playground, shows how far the work has come.
-func Cancel(p *frame.Page) error {
-	r, err := gallery.Record(p)
-	if err != nil {
-		return err
-	}
+func Cancel(p *frame.Page, r imagegen.Record) error {
 	if _, err := p.Service().Cancel(p.Context(), r.ID); err != nil && !errors.Is(err, imagegen.ErrNotCancellable) {
 		return err
 	}
