@@ -32,7 +32,7 @@ var ofTrail = []mutant{
 		edit:    replace(`p.SetActor(p.Person.User)`, `_ = p.SetActor`),
 		catcher: by(consoles, "TestEveryDeedLeavesItsRow")},
 	{name: "view-without-its-row", breaks: "what an operator looks at is on record",
-		file: "imagegen/console/internal/operator/generations.go", in: "Generations",
-		edit:    replace(`p.RecordView(u)`, `error(nil)`),
+		file: "imagegen/console/internal/frame/trail.go", in: "Viewed",
+		edit:    never(`t != nil`),
 		catcher: by(consoles, "TestEveryDeedLeavesItsRow")},
 }

@@ -22,10 +22,8 @@ type Chart struct {
 // Unit is what a chart counts.
 type Unit struct{ One, Many string }
 
-// What the charts of the console count.
-var (
-	Credits = Unit{"credit", "credits"}
-)
+// Credits are what most charts count.
+var Credits = Unit{"credit", "credits"}
 
 // Day is an amount on one day.
 type Day struct {

@@ -71,26 +71,19 @@ func newLedgerView(p *frame.Page, u imagegen.UserID) (v ledgerView, err error) {
 type userLedgerView struct {
 	User    imagegen.User
 	Balance imagegen.Balance
-	Held    imagegen.Credits
-	Ledger  ledgerView
+	imagegen.Holdings
+	Ledger ledgerView
 }
 
-// UserLedger shows an operator what happened to a user's credits, without prompts and images. That an operator looked
-// is recorded before anything is shown.
-func UserLedger(p *frame.Page, u imagegen.User) error {
-	if err := p.RecordView(u); err != nil {
-		return err
-	}
+// UserLedger shows an operator what happened to a user's credits, without prompts and images.
+func UserLedger(p *frame.Page, u imagegen.User) (err error) {
 	v := userLedgerView{User: u}
-	var err error
 	if v.Balance, err = p.Ledger.Balance(p.Context(), u.ID); err != nil {
 		return err
 	}
-	holdings, err := p.Ledger.Holdings(p.Context(), u.ID, 1)
-	if err != nil {
+	if v.Holdings, err = p.Ledger.Holdings(p.Context(), u.ID, 1); err != nil {
 		return err
 	}
-	v.Held = holdings.Held
 	if v.Ledger, err = newLedgerView(p, u.ID); err != nil {
 		return err
 	}
@@ -98,10 +91,5 @@ func UserLedger(p *frame.Page, u imagegen.User) error {
 	return p.Render("user-ledger", v)
 }
 
-// UserCSV sends a user's whole ledger to an operator, and records that first.
-func UserCSV(p *frame.Page, u imagegen.User) error {
-	if err := p.RecordView(u); err != nil {
-		return err
-	}
-	return sendLedger(p, u.ID)
-}
+// UserCSV sends a user's whole ledger to an operator.
+func UserCSV(p *frame.Page, u imagegen.User) error { return sendLedger(p, u.ID) }

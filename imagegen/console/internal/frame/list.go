@@ -83,5 +83,16 @@ func (p *Page) Periods() (all []Filter) {
 	return all
 }
 
+// LatestUsage returns what was charged to a user on the latest days, today included; q says for whom, and how it is
+// summed up.
+func (p *Page) LatestUsage(u imagegen.UserID, days int, q imagegen.UsageQuery) ([]imagegen.Usage, error) {
+	to, err := p.Ledger.Today(p.Context(), u)
+	if err != nil {
+		return nil, err
+	}
+	q.From, q.To = to.AddDate(0, 0, 1-days), to
+	return p.Ledger.Usage(p.Context(), u, q)
+}
+
 // LotsShown is how many lots a page lists: those that are spent first. There may be thousands.
 const LotsShown = 50

@@ -20,14 +20,19 @@ func (p *Page) SetActor(u imagegen.User) {
 	p.Request = p.Request.WithContext(account.WithActor(p.Context(), a))
 }
 
-// RecordView records that an operator looks at the data of another user. If that fails, the caller must not show them.
-func (p *Page) RecordView(u imagegen.User) error {
-	t := p.Engine.Trail()
-	if t == nil || u.ID == p.Person.ID {
-		return nil
+// Viewed returns a handler that records that an operator looks at the data of another user, and then has another show
+// them. If that cannot be recorded, nothing is shown.
+func Viewed(h func(p *Page, u imagegen.User) error) func(p *Page, u imagegen.User) error {
+	return func(p *Page, u imagegen.User) error {
+		if t := p.Engine.Trail(); t != nil && u.ID != p.Person.ID {
+			row := account.TrailRow{Act: account.ActUserView, Target: string(u.ID), User: u.ID,
+				Outcome: account.TrailDone}
+			if err := t.Note(p.Context(), row); err != nil {
+				return err
+			}
+		}
+		return h(p, u)
 	}
-	return t.Note(p.Context(),
-		account.TrailRow{Act: account.ActUserView, Target: string(u.ID), User: u.ID, Outcome: account.TrailDone})
 }
 
 // countTime bounds how long counting a failed sign-in may take, and so how long its goroutine lives.

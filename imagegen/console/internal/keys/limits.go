@@ -28,7 +28,6 @@ type limitsView struct {
 	namedKey
 	Used imagegen.KeyUse // what counts against the limits now
 	Form *form.Form
-	Here string // the address that the form is sent to
 	Back string // the page that Cancel leads to
 }
 
@@ -45,7 +44,7 @@ func showLimits(p *frame.Page, k namedKey, f *form.Form) error {
 	if err != nil {
 		return err
 	}
-	v := limitsView{namedKey: k, Used: use, Form: f, Here: p.Request.URL.Path, Back: p.Address(k.listed()...)}
+	v := limitsView{namedKey: k, Used: use, Form: f, Back: p.Address(k.listed()...)}
 	return p.RenderForms("key-limits", v, f)
 }
 

@@ -25,12 +25,8 @@ type generationLine struct {
 	Failure   string // what the provider said, which the owner does not see; "": nothing, or it did not fail
 }
 
-// Generations lists a user's generations, newest first. That an operator looked is recorded before anything is
-// shown.
+// Generations lists a user's generations, newest first.
 func Generations(p *frame.Page, u imagegen.User) error {
-	if err := p.RecordView(u); err != nil {
-		return err
-	}
 	q := p.Query()
 	v := generationsView{User: u, Status: imagegen.Status(q.Get("status")), Statuses: imagegen.Statuses()}
 	if !slices.Contains(v.Statuses, v.Status) {

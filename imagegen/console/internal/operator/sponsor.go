@@ -95,11 +95,7 @@ func teamsAfter(all []imagegen.User, after string) (teams []teamLine, next strin
 
 // sum reads what a team spent on the latest days, and what it has.
 func (t *teamLine) sum(p *frame.Page, days int) error {
-	to, err := p.Ledger.Today(p.Context(), t.ID)
-	if err != nil {
-		return err
-	}
-	rows, err := p.Ledger.Usage(p.Context(), t.ID, imagegen.UsageQuery{From: to.AddDate(0, 0, 1-days), To: to})
+	rows, err := p.LatestUsage(t.ID, days, imagegen.UsageQuery{})
 	if err != nil {
 		return err
 	}

@@ -81,11 +81,3 @@ func findRows(ctx context.Context, trail account.TrailStore, q account.TrailQuer
 		q.Before = found.Next
 	}
 }
-
-// Thing is the target of the act, unless that is the user.
-func (l trailLine) Thing() string {
-	if l.Target == string(l.User) {
-		return ""
-	}
-	return l.Target
-}

@@ -91,15 +91,15 @@ func SetAccountType(p *frame.Page, u imagegen.User, f *form.Form) error {
 
 // ConfirmDisable asks first, since a user who is disabled cannot be enabled again.
 func ConfirmDisable(p *frame.Page, u imagegen.User) error {
-	if err := refuseSelf(p, u); err != nil {
+	if err := refuseSelf(p, u.ID); err != nil {
 		return err
 	}
 	return p.Render("user-disable", u)
 }
 
 // refuseSelf keeps an operator from locking themselves out, maybe as the last one.
-func refuseSelf(p *frame.Page, u imagegen.User) error {
-	if u.ID == p.Person.ID {
+func refuseSelf(p *frame.Page, u imagegen.UserID) error {
+	if u == p.Person.ID {
 		return imagegen.Invalid("you cannot disable yourself; another operator can")
 	}
 	return nil
@@ -107,17 +107,14 @@ func refuseSelf(p *frame.Page, u imagegen.User) error {
 
 // DisableUser disables a user for good: their keys and sign-ins end. The keys come first, in the store's own
 // transaction; sign-ins that could not be ended would be refused anyway, since the frame checks the user of each.
-func DisableUser(p *frame.Page, u imagegen.User) error {
+func DisableUser(p *frame.Page, u imagegen.UserID) error {
 	if err := refuseSelf(p, u); err != nil {
 		return err
 	}
-	if err := p.Engine.Accounts().DisableUser(p.Context(), u.ID); err != nil {
+	if err := p.Engine.Accounts().DisableUser(p.Context(), u); err != nil {
 		return err
 	}
-	if err := p.Logins.EndSignIns(p.Context(), u.ID); err != nil {
-		return err
-	}
-	return p.RedirectWith(u.Name+" is disabled.", "users", string(u.ID))
+	return p.Logins.EndSignIns(p.Context(), u)
 }
 
 // RemovePasskeys removes all passkeys of a user who has lost them. Until they create another, their password alone

@@ -17,9 +17,9 @@ import (
 type memberView struct {
 	line
 	Left      imagegen.Balance
-	Count     int            // of days that are summed up
-	Periods   []frame.Filter // links to other numbers of days
-	Uses      []imagegen.Usage
+	Count     int              // of days that are summed up
+	Periods   []frame.Filter   // links to other numbers of days
+	Uses      []imagegen.Usage // what was charged for the member, by model
 	Invitable bool
 	Days      []form.Option
 	Invite    *form.Form
@@ -38,7 +38,8 @@ func showMember(p *frame.Page, m imagegen.User, v memberView) (err error) {
 	if v.Left, err = p.Engine.As(m.ID).Balance(p.Context()); err != nil {
 		return err
 	}
-	if v.Uses, err = uses(p, m.ID, v.Count); err != nil {
+	used := imagegen.UsageQuery{Member: m.ID, By: []imagegen.UsageGroup{imagegen.UsageByModel}}
+	if v.Uses, err = p.LatestUsage(p.Person.ID, v.Count, used); err != nil {
 		return err
 	}
 	if v.Invitable, err = invitable(p, m); err != nil {
@@ -47,16 +48,6 @@ func showMember(p *frame.Page, m imagegen.User, v memberView) (err error) {
 	v.Form = cmp.Or(v.Form, limits.Filled(m.Limits))
 	v.Invite = cmp.Or(v.Invite, form.Filled("days", invite.DefaultDays))
 	return p.RenderForms("member", v, v.Form, v.Invite)
-}
-
-// uses is what was charged for a member on the latest days, by model.
-func uses(p *frame.Page, m imagegen.UserID, days int) ([]imagegen.Usage, error) {
-	to, err := p.Ledger.Today(p.Context(), p.Person.ID)
-	if err != nil {
-		return nil, err
-	}
-	return p.Ledger.Usage(p.Context(), p.Person.ID, imagegen.UsageQuery{From: to.AddDate(0, 0, 1-days), To: to,
-		Member: m, By: []imagegen.UsageGroup{imagegen.UsageByModel}})
 }
 
 // invitable reports whether the sponsor can make a link for a member. With the link one chooses a password and sees the

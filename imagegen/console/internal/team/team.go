@@ -44,14 +44,13 @@ const membersPerPage = 50
 
 // teamView is the data of team.html.
 type teamView struct {
-	Balance     imagegen.Balance
-	Held        imagegen.Credits
+	Balance imagegen.Balance
+	imagegen.Holdings
 	Today       imagegen.Credits // charged minus refunded, to the sponsor and for its members
 	Month       imagegen.Credits
 	Form        *form.Form // the search
 	Lines       []line
 	Pager       frame.Pager
-	Beyond      bool // there is no member on this page, but there are some
 	SponsorName string
 }
 
@@ -71,11 +70,9 @@ func Team(p *frame.Page) (err error) {
 	if v.Balance, err = p.Service().Balance(p.Context()); err != nil {
 		return err
 	}
-	holdings, err := p.Ledger.Holdings(p.Context(), p.Person.ID, 1)
-	if err != nil {
+	if v.Holdings, err = p.Ledger.Holdings(p.Context(), p.Person.ID, 1); err != nil {
 		return err
 	}
-	v.Held = holdings.Held
 	if v.Today, v.Month, err = used(p); err != nil {
 		return err
 	}
@@ -92,7 +89,6 @@ func Team(p *frame.Page) (err error) {
 		v.Lines = append(v.Lines, line{u, use})
 	}
 	v.Pager = p.Pager("after", found.Next)
-	v.Beyond = q.Get("after") != "" || v.Form.Value("q") != ""
 	return p.Render("team", v)
 }
 
