@@ -166,17 +166,13 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.frame.Se
 
 // withDefaults fills in what has a default; Brand and BaseURL have theirs where they are used.
 func (cfg Config) withDefaults() Config {
-	if cfg.Path == "" {
-		cfg.Path = DefaultPath
-	}
+	cfg.Path = cmp.Or(cfg.Path, DefaultPath)
+	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.age = cfg.Engine.Age; cfg.Now == nil {
 		cfg.Now = cfg.Engine.Now
 	} else {
 		// The clock may have been set back.
 		cfg.age = func(at time.Time) time.Duration { return cfg.Now().Sub(at).Abs() }
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return cfg
 }

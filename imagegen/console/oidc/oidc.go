@@ -79,9 +79,7 @@ func New(c Config) (*Provider, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	if c.Name == "" {
-		c.Name = u.Hostname()
-	}
+	c.Name = cmp.Or(c.Name, u.Hostname())
 	if c.Now == nil {
 		c.Now = time.Now
 	}

@@ -6,6 +6,7 @@
 package passkey
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -45,11 +46,8 @@ func New(c Config) (*Passkeys, error) {
 	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return nil, fmt.Errorf("passkey: browsers have no passkeys at an address such as %s; use a name", u.Hostname())
 	}
-	if c.Name == "" {
-		c.Name = u.Hostname()
-	}
-	web, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: c.Name, RPOrigins: []string{u.Scheme +
-		"://" + u.Host},
+	web, err := webauthn.New(&webauthn.Config{RPID: u.Hostname(), RPDisplayName: cmp.Or(c.Name, u.Hostname()),
+		RPOrigins:             []string{u.Scheme + "://" + u.Host},
 		AttestationPreference: protocol.PreferNoAttestation,
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementDiscouraged,
 			UserVerification: protocol.VerificationPreferred}})

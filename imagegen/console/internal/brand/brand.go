@@ -1,6 +1,7 @@
 package brand
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -74,12 +75,7 @@ func (b Brand) files() (map[string]assets.File, error) {
 }
 
 // DisplayName is the name that pages show.
-func (b Brand) DisplayName() string {
-	if b.Name == "" {
-		return ownName
-	}
-	return b.Name
-}
+func (b Brand) DisplayName() string { return cmp.Or(b.Name, ownName) }
 
 // Files returns the files of a brand that passed Check.
 func (b Brand) Files() assets.Set {

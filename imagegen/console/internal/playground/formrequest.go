@@ -116,10 +116,7 @@ func (q *formRequest) chooseModel(models []imagegen.ModelInfo) {
 
 // chooseShape turns ratio and tier into a size, since a request has only that. For the ratio auto the size stays auto.
 func (q *formRequest) chooseShape() {
-	q.tier = imagegen.Tier(q.form.Value("tier"))
-	if q.tier == "" {
-		q.tier = q.model.Tiers[0]
-	}
+	q.tier = cmp.Or(imagegen.Tier(q.form.Value("tier")), q.model.Tiers[0])
 	if !slices.Contains(q.model.Tiers, q.tier) {
 		q.form.AddFault("tier", "%s does not offer this resolution; choose another.", q.model.ID)
 	}

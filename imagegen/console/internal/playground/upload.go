@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,11 +172,7 @@ func (u *upload) stageReference(ctx context.Context, part formdata.Part) error {
 		u.AddFault(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
 		return nil
 	}
-	name := part.FileName
-	if name == "" {
-		name = fmt.Sprintf("image %d", u.sent)
-	}
-	f, err := u.session.StageReference(ctx, part, name)
+	f, err := u.session.StageReference(ctx, part, cmp.Or(part.FileName, fmt.Sprintf("image %d", u.sent)))
 	if err != nil {
 		return u.addFileFault(referenceField, err)
 	}
