@@ -23,6 +23,7 @@ type turn struct {
 	rate      float64 // answers a second
 	processor float64 // seconds of it for an answer
 	opened    int     // connections to the upstream so far
+	flushes   float64 // of the disk for an answer, whoever asks for them
 }
 
 // hold puts servers under load by turns, so that whatever else the machine does meets all of them. In each round
@@ -72,6 +73,7 @@ func (s side) turn(ctx context.Context, b *bench) (turn, error) {
 	if err != nil {
 		return turn{}, err
 	}
+	flushed := flushes(b.dir)
 	r, err := s.load.Closed(ctx, b.turn)
 	if err != nil {
 		return turn{}, err
@@ -81,7 +83,9 @@ func (s side) turn(ctx context.Context, b *bench) (turn, error) {
 		return turn{}, err
 	}
 	opened, err := s.connections()
-	return turn{r.Rate(), (after - before).Seconds() / float64(r.Requests()), opened}, cmp.Or(err, s.pause(), ctx.Err())
+	each := float64(r.Requests())
+	return turn{r.Rate(), (after - before).Seconds() / each, opened, (flushes(b.dir) - flushed) / each},
+		cmp.Or(err, s.pause(), ctx.Err())
 }
 
 // figure is a number of each turn.
@@ -89,6 +93,7 @@ type figure func(turn) float64
 
 func rate(t turn) float64      { return t.rate }
 func processor(t turn) float64 { return t.processor }
+func flushed(t turn) float64   { return t.flushes }
 
 func each(turns []turn, f figure) (v []float64) {
 	for _, t := range turns {

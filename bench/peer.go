@@ -9,7 +9,8 @@ import (
 )
 
 // besideDirect is a row in the shape in which gateways are compared: the upstream has its answer ready, and between it
-// and its callers is the service alone. It tells how many connections the service has opened to the upstream meanwhile.
+// and its callers is the service alone. It tells how many connections the service has opened to the upstream meanwhile,
+// and how often the disk was flushed for each image.
 func besideDirect(name string, t target, ours, direct starter) row {
 	return row{name, func(ctx context.Context, b *bench) ([]string, error) {
 		turns, err := b.hold(ctx, ours, direct)
@@ -25,6 +26,7 @@ func besideDirect(name string, t target, ours, direct starter) row {
 			t.cell(ratios(turns[0], turns[1], rate)),
 			fmt.Sprintf("%.2f ms", 1e3*median(each(turns[0], processor))),
 			fmt.Sprintf("%d for %.0f images", turns[0][len(turns[0])-1].opened, images),
+			fmt.Sprintf("%.1f", median(each(turns[0], flushed))),
 		}, nil
 	}}
 }
