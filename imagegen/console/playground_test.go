@@ -88,7 +88,7 @@ func TestPlayground(t *testing.T) {
 	delete(e, "token")
 	s.is.Equal(cmp.Diff(map[string]string{"prompt": "", "model": "fake-1", "ratio": "auto", "tier": "1K", "n": "1",
 		"quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": ""}, e), "")
-	s.is.Equal(a.cost(), "1 credit 1 image at 1 · 1K Balance 10, afterwards 9. What does not come is refunded.")
+	s.is.Equal(a.cost(), "1 credit 1 image × 1 credit · 1K Balance 10, afterwards 9. Images that fail are refunded.")
 	s.is.True(a.has(`<span>2K</span><small>2 credits</small>`, `<span>4K</span><small>4 credits</small>`,
 		"At most 32,000 characters.", "at most 16"))
 	s.is.True(a.has(`placeholder="A red fox in fresh snow, early morning light"`, "PNG, JPEG or WebP up to 50 MiB each",
@@ -223,7 +223,7 @@ func TestTooFewCredits(t *testing.T) {
 	s.is.True(v.get("playground").has("Balance 3, afterwards 2."))
 	ask := []string{"prompt", "a fox", "ratio", "1:1", "tier", "4K", "n", "2", "token", "t"}
 	s.is.Equal(v.post("playground", append(ask, "show", "cost")...).cost(),
-		"8 credits 2 images at 4 · 4K · 2880 × 2880 "+says)
+		"8 credits 2 images × 4 credits · 4K · 2880 × 2880 "+says)
 	a := v.post("playground", ask...)
 	s.is.Equal(a.StatusCode, http.StatusPaymentRequired)
 	s.is.True(a.has(`role="alert">` + says))
@@ -283,7 +283,7 @@ func TestAnotherModel(t *testing.T) {
 	s.is.Equal(cmp.Diff(map[string]string{"prompt": "a fox", "model": "tiny", "ratio": "auto", "tier": "2K", "n": "1",
 		"quality": "auto", "width": "", "height": "", "output_format": "", "background": "", "seed": "", "token": "t"},
 		a.entered()), "")
-	s.is.Equal(a.cost(), "7 credits 1 image at 7 · 2K Balance 10, afterwards 3. What does not come is refunded.")
+	s.is.Equal(a.cost(), "7 credits 1 image × 7 credits · 2K Balance 10, afterwards 3. Images that fail are refunded.")
 	s.is.True(!a.has(`type="file"`) && a.has("At most 5 characters."))
 	back := v.post("playground", "prompt", "a red fox", "model", "fake-1", "ratio", "3:2", "tier", "2K", "n", "1",
 		"show", "model").entered()
@@ -303,7 +303,7 @@ func TestUpdateTheCost(t *testing.T) {
 	a := v.post("playground", "prompt", "", "ratio", "own", "width", "1200", "height", "630", "n", "3", "show", "cost")
 	s.is.Equal(a.StatusCode, http.StatusOK)
 	s.is.Equal(a.cost(),
-		"3 credits 3 images at 1 · 1K · 1200 × 630 Balance 10, afterwards 7. What does not come is refunded.")
+		"3 credits 3 images × 1 credit · 1K · 1200 × 630 Balance 10, afterwards 7. Images that fail are refunded.")
 	s.is.Equal(a.fault("prompt"), "")
 	bad := v.post("playground", "prompt", "a fox", "ratio", "own", "width", "1200", "height", "six", "show", "cost")
 	s.is.Equal(bad.StatusCode, http.StatusOK)
@@ -412,7 +412,7 @@ func TestFewShapesFirst(t *testing.T) {
 	s := open(t)
 	v := s.signedIn("alice")
 	before, after, cut := strings.Cut(v.get("playground").body,
-		`<details class="further"><summary>More shapes</summary>`)
+		`<details class="further">`)
 	s.is.True(cut)
 	s.is.Equal(strings.Count(before, `name="ratio"`), 5)
 	s.is.Equal(strings.Count(after, `name="ratio"`), len(imagegen.Ratios())+1-5) // with an exact size
@@ -457,7 +457,7 @@ func TestPriceIsShownFirst(t *testing.T) {
 	_, vary, _ := strings.Cut(v.get("playground").body, `class="vary"`)
 	again := answer{body: vary}
 	s.is.Equal(again.shown(), "4")
-	s.is.True(strings.Contains(vary, `<small><span class="amount">4</span> credits</small>`))
+	s.is.True(strings.Contains(vary, `Variation · <span><span class="amount">4</span> credits</span></button>`))
 	sent := []string{"again", string(v.made()[0].ID), "token", "variation", "max_credits", again.shown()}
 	m.Credits, m.Prices = map[imagegen.Tier]imagegen.Credits{"1K": 9}, nil
 	s.is.NoErr(s.SetModels(t.Context(), []engine.Model{m}))

@@ -2,6 +2,7 @@ package browsertest_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -9,20 +10,45 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// On a small laptop everything that most requests need is in view at once, and nothing lies on it.
+// On a small laptop everything that most requests need is in view at once, and on a phone, also by touch, what each
+// needs: the prompt, the shape, the number, and the bar with the price and the balance, whole. Nothing lies on it.
 func TestPlaygroundInView(t *testing.T) {
 	f := furnish(t)
 	tab := f.signedIn(f.alice)
-	tab.sized(1280, 720)
-	tab.open("playground", 200)
-	hidden := evaluate[[]string](tab,
-		`[...document.querySelectorAll("#f-prompt, #drop > summary, fieldset.line, #cost, #generate, #result")].filter((e) => {
-			const r = e.getBoundingClientRect(), at = document.elementFromPoint(r.left + r.width / 2, r.bottom - 2);
-			return r.height === 0 || r.top < 0 || e.id !== "result" && r.bottom > innerHeight ||
-				e.id !== "result" && at?.closest(".send") && !e.closest(".send");
-		}).map((e) => e.tagName + "#" + e.id + "." + e.className)`)
-	f.is.Equal(hidden, []string{})
 	f.is.Equal(evaluate[int](tab, `document.querySelectorAll("fieldset.line").length`), 4)
+	const most = "#f-prompt, #drop > summary, fieldset.line, #cost, #cost p, #generate, #result"
+	const least = "#f-prompt, fieldset.ratio, fieldset.n, #cost, #cost p, #generate"
+	for _, c := range []struct {
+		width, height int64
+		touch         bool
+		needed        string
+	}{{1280, 720, false, most}, {360, 640, false, least}, {360, 640, true, least}} {
+		tab.sized(c.width, c.height)
+		if c.touch {
+			tab.touched()
+		}
+		tab.open("playground", 200)
+		tab.choose("16:9")
+		tab.choose("4")
+		tab.shows("4 credits", "4 images × 1 credit · 1K", "Balance 4,997, afterwards 4,993.")
+		evaluate[any](tab, `scrollTo(0, 0)`) // the click has scrolled as if the bar were higher
+		hidden := evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter((e) => {
+			const r = e.getBoundingClientRect(), at = document.elementFromPoint(r.left + r.width / 2, r.bottom - 2);
+			return r.height === 0 || r.top < 0 || e.tagName === "P" && e.scrollWidth > e.clientWidth ||
+				e.id !== "result" && (r.bottom > innerHeight || at?.closest(".send") && !e.closest(".send"));
+		}).map((e) => e.tagName + "#" + e.id + "." + e.className)`, c.needed))
+		f.is.Equal(hidden, []string{})
+	}
+}
+
+// touched makes the tab that of a device without a mouse.
+func (t *tab) touched() {
+	t.Helper()
+	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetTouchEmulationEnabled,
+			emulation.SetTouchEmulationEnabledParams{Enabled: true})
+		return err
+	}))
 }
 
 // On a phone the bar with the price stays at the foot of the window while the form is in view, and never lies on a
@@ -59,11 +85,7 @@ func TestTouchTargets(t *testing.T) {
 		{f.signedIn(f.olivia), []string{"overview", "users", "users/" + string(f.alice.ID), "system", "trail"}},
 	} {
 		who.tab.sized(360, 640)
-		who.tab.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-			_, err := cdp.Call(ctx, target, emulation.SetTouchEmulationEnabled,
-				emulation.SetTouchEmulationEnabledParams{Enabled: true})
-			return err
-		}))
+		who.tab.touched()
 		for _, page := range who.pages {
 			who.tab.open(page, 200)
 			f.is.True(evaluate[bool](who.tab, `matchMedia("(pointer: coarse)").matches`))

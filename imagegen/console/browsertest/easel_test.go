@@ -103,6 +103,8 @@ func TestDrawMask(t *testing.T) {
 	tab.fill("Prompt", "A red fox in fresh snow")
 	tab.lacks("Draw a mask") // on what?
 	tab.attach("Reference images", s.reference())
+	tab.lacks("Draw a mask") // it is folded until wanted
+	tab.unfold("Add a mask")
 	size := image.Pt(240, 240)
 	tab.draws("Draw a mask")
 	tab.click("Done")
@@ -146,6 +148,7 @@ func TestDrawMaskByKeys(t *testing.T) {
 	tab.open("playground?result="+string(g.ID), 200)
 	tab.fill("Prompt", "The same in autumn")
 	tab.click("Use as reference image 1")
+	tab.unfold("Add a mask")
 	tab.do(chromedp.WaitVisible(labelled("Draw a mask")),
 		chromedp.Evaluate[chromedp.Void](`document.getElementById("draw").focus()`))
 	tab.keys(kb.Enter)
@@ -204,6 +207,7 @@ func TestDrawMaskOnPhotograph(t *testing.T) {
 	tab.attach("Reference images", s.sideways())
 	turned := `(async () => { const i = document.querySelector(".previews img"); await i.decode(); return i.naturalWidth < i.naturalHeight; })()`
 	s.is.True(evaluate[bool](tab, turned))
+	tab.unfold("Add a mask")
 	tab.draws("Draw a mask")
 	tab.keys(kb.ArrowLeft + kb.Enter)
 	tab.click("Done")

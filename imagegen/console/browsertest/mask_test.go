@@ -30,6 +30,7 @@ func TestMask(t *testing.T) {
 	tab := s.signedIn(alice)
 	tab.fill("Prompt", "A red fox in fresh snow")
 	tab.attach("Reference images", s.reference())
+	tab.unfold("Add a mask")
 	tab.attach("Mask", s.mask())
 	tab.shows(`-F 'mask=@"sky.png"'`)
 	tab.click("Generate") // the page stays

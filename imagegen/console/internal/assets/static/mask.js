@@ -243,6 +243,7 @@ function fit() {
   button.hidden = chosen.length === 0;
   button.textContent = fits ? "Change the mask" : "Draw a mask";
   document.getElementById("undraw").hidden = !fits;
+  if (fits) button.closest("details").open = true;
   document.getElementById("drawn").replaceChildren(...fits ? [drawn.preview] : []);
   refuse(""); // the reason may be gone
   if (!drawn) return; // the field's file was not drawn here
