@@ -195,7 +195,10 @@ function post(form, data, answered) {
   request.setRequestHeader("HX-Current-URL", location.href);
   watchUpload(request, form);
   request.addEventListener("load", () => answered(request, form));
-  request.addEventListener("error", () => failed(form, "The connection was lost. Send it again: it is made once, however often it is sent."));
+  request.addEventListener("error", () => {
+    failed(form, "The connection was lost. Send it again: it is made once, however often it is sent.").dataset.lost = "";
+    doubt(0);
+  });
   request.send(data);
 }
 
@@ -257,7 +260,7 @@ function answered(request, form) {
   }
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
   begin();
-  (document.querySelector("#play [aria-invalid=true]:not(fieldset), #play [aria-invalid=true] input:checked, #play > .flash.error")
+  (document.querySelector("#play [aria-invalid=true]:not(fieldset), #play [aria-invalid=true] input:checked")
     ?? document.getElementById(focus))?.focus();
 }
 
@@ -280,7 +283,7 @@ document.addEventListener("submit", (event) => {
 // made puts a result beside the form. The form stays as it is, so that users can ask for the next images at once.
 function made(parts, form) {
   rest(form);
-  form.querySelector(":scope > .flash")?.remove();
+  form.querySelector(".send > .flash")?.remove();
   htmx.swap("#result", parts, { swapStyle: "outerHTML" });
   requestAnimationFrame(() => { // when the layout is computed anyway
     const result = document.getElementById("result");
@@ -308,15 +311,39 @@ function rest(form) {
   form.querySelector(".upload").hidden = true;
 }
 
+// failed says in the bar, which is in view, that the form was not accepted.
 function failed(form, message) {
   rest(form);
   const note = document.createElement("p");
   note.className = "flash error";
   note.setAttribute("role", "alert");
   note.textContent = message;
-  form.querySelector(":scope > .flash")?.remove();
-  form.prepend(note);
+  form.querySelector(".send > .flash")?.remove();
+  form.querySelector(".send").prepend(note);
+  note.scrollIntoView({ block: "nearest" }); // a variation is asked for elsewhere
+  return note;
 }
+
+// doubt takes the price away that the bar shows, since it may be another by now, and asks for it again where that may help.
+// status is that of the answer to the page; 0: there was none.
+function doubt(status) {
+  const lost = status === 0 || status >= 500, cost = document.getElementById("cost");
+  for (const said of cost.querySelectorAll("p")) said.remove();
+  cost.insertAdjacentHTML("beforeend", `<p class="price"><strong>–</strong></p>
+<p class="problem">The price is not known: the service ${lost ? "cannot be reached" : "did not answer as expected"}.</p>`);
+  clearTimeout(asking);
+  if (lost) asking = setTimeout(() => htmx.trigger("#cost", "again"), 3000);
+}
+
+let asking; // for the price, again
+
+for (const event of ["htmx:sendError", "htmx:responseError"]) {
+  document.addEventListener(event, ({ detail }) => { if (detail.elt.id === "cost") doubt(detail.xhr.status); });
+}
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.elt.id === "cost" && detail.successful) document.querySelector(".send > [data-lost]")?.remove();
+});
 
 // The code shown needs the names of the files, so those are sent instead of the files.
 document.addEventListener("htmx:configRequest", (event) => {
