@@ -32,8 +32,7 @@ func TestPreview(t *testing.T) {
 			`"prompt": "A red fox in fresh snow, early morning light"`}},
 		"settings": {[]string{"prompt", "a hare", "ratio", "1:1", "tier", "1K", "n", "3"},
 			[]string{"<strong>3</strong> credits<", "1K<span class=\"spare\"> · 1024 × 1024<",
-				"afterwards 0.", `"prompt": "a hare"`, `"n": 3`,
-				`"size": "1024x1024"`}},
+				"afterwards 0.", `"prompt": "a hare"`, `"n": 3`, `"size": "1024x1024"`}},
 		"own size": {[]string{"ratio", "own", "width", "2000", "height", "2000"},
 			[]string{"<strong>2</strong> credits<", "2K<span class=\"spare\"> · 2000 × 2000<"}},
 		"half a size": {[]string{"ratio", "own", "width", "2000"},
@@ -68,6 +67,7 @@ func TestPreview(t *testing.T) {
 		names[i] = []string{"reference_name", "x.png"}[i%2]
 	}
 	s.is.True(v.post("playground/preview", names...).has("17 images were chosen; fake-1 takes 16 at most."))
+	s.is.True(!v.post("playground/preview", "ratio", "own", "width", "2000").has("curl")) // the code of before stays
 	s.is.Equal(v.balance(), imagegen.Credits(3))
 	s.is.Equal(len(v.made()), 0)
 }

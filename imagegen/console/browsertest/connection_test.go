@@ -32,8 +32,9 @@ func TestLostConnection(t *testing.T) {
 		tab.shows("The price is not known: the service cannot be reached.")
 		tab.lacks("Balance", "afterwards")
 		s.is.Equal(evaluate[string](tab, `document.querySelector("#cost .price").innerText`), "–")
-		tab.click("Generate")
+		evaluate[any](tab, `scrollTo(0, 0); document.getElementById("generate").click()`)
 		tab.shows("The connection was lost.")
+		s.is.Equal(evaluate[float64](tab, `scrollY`), 0.0) // the bar is in view already
 		s.is.True(evaluate[bool](tab, `(() => {
 			const note = document.querySelector("[role=alert].flash"), r = note.getBoundingClientRect();
 			return note.closest(".send") !== null && r.height > 0 && r.top >= 0 && r.bottom <= innerHeight;

@@ -99,12 +99,16 @@ func (f *furnished) hers() []view {
 			t.shows("Balance", "2 credits", `-F 'reference_image=@"fox.png"'`)
 		}},
 		{"playground-refused", "playground", 200, func(t *tab) {
+			t.choose("1K")
+			t.choose("16:9")
+			t.shows(`"size": "1280x720"`)
 			t.click("More shapes")
 			t.choose("Exact")
 			t.fill("Width", "99999")
 			t.eyes.expect(422)
 			t.click("Generate") // the script stays on the page
 			t.shows("Give both edges in whole pixels")
+			t.shows(`"size": "1280x720"`) // the code has no fault
 			// whole, as it was typed
 			t.is.Equal(evaluate[string](t, `document.getElementById("f-width").value`), "99999")
 		}},

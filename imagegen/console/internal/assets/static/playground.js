@@ -253,7 +253,8 @@ function answered(request, form) {
     return;
   }
   const focus = document.activeElement?.id;
-  for (const id of ["play", "samples"]) {
+  const priced = page.querySelector("#cost > .price"); // otherwise the code of before stays, which is whole
+  for (const id of priced ? ["play", "samples"] : ["play"]) {
     const part = page.getElementById(id);
     document.getElementById(id).replaceWith(part);
     htmx.process(part);
@@ -320,7 +321,8 @@ function failed(form, message) {
   note.textContent = message;
   form.querySelector(".send > .flash")?.remove();
   form.querySelector(".send").prepend(note);
-  note.scrollIntoView({ block: "nearest" }); // a variation is asked for elsewhere
+  const { top, bottom } = note.getBoundingClientRect();
+  if (top < 0 || bottom > innerHeight) note.scrollIntoView({ block: "center" }); // a variation is asked for elsewhere
   return note;
 }
 
