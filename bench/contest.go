@@ -23,7 +23,7 @@ type turn struct {
 	rate      float64 // answers a second
 	processor float64 // seconds of it for an answer
 	opened    int     // connections to the upstream so far
-	flushes   float64 // of the disk for an answer, whoever asks for them
+	flushes   float64 // of the disk for an answer, those for other programs included
 }
 
 // hold puts servers under load by turns, so that whatever else the machine does meets all of them. In each round

@@ -74,7 +74,8 @@ var tables = []table{
 		// behind all others that need the directory: it leaves a queue there
 		aged("asynchronous intake, 64 at once", intake.ours),
 	}},
-	{[]string{"What", "A second", "To the upstream called directly", "Processor time", "Connections opened", "Flushes an image"}, []row{
+	{[]string{"What", "A second", "To the upstream called directly", "Processor time", "Connections opened",
+		"Flushes an image"}, []row{
 		encoded.of(photo).at(16).besideDirect(atLeast(0.42)),
 		encoded.of(photo).at(32).besideDirect(target{}),
 		encoded.of(photo).at(64).besideDirect(atLeast(0.28)),
