@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"container/list"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -29,12 +30,15 @@ type connections struct {
 	exempt           func(netip.Addr) bool // addresses without a bound of their own
 	pressedIdle      time.Duration
 
-	mu      sync.Mutex
-	room    sync.Cond // a place is free, or a connection has become silent
-	closed  bool
-	open    int // places taken
-	byPeer  map[netip.Addr]int
-	waiting *list.List // of *connection without a request under way, the longest silent first
+	mu        sync.Mutex
+	room      sync.Cond // a place is free, a connection has become silent, or the listener is closed
+	closed    bool
+	finishing bool          // see finish
+	taken     bool          // all that came before finish were taken
+	finished  chan struct{} // closed once none of them is open
+	open      int           // places taken
+	byPeer    map[netip.Addr]int
+	waiting   *list.List // of *connection without a request under way, the longest silent first
 }
 
 // connection is a connection that was taken. It embeds a TCP connection so that net/http can copy files to it with
@@ -52,7 +56,7 @@ type connection struct {
 // server must have state as ConnState, or every connection counts as silent for ever.
 func newConnections(l net.Listener, most, perAddress int, exempt func(netip.Addr) bool) *connections {
 	c := &connections{Listener: l, most: most, perAddress: perAddress, exempt: exempt, pressedIdle: pressedIdle,
-		byPeer: map[netip.Addr]int{}, waiting: list.New()}
+		byPeer: map[netip.Addr]int{}, waiting: list.New(), finished: make(chan struct{})}
 	c.room.L = &c.mu
 	return c
 }
@@ -62,6 +66,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
 		if err != nil {
+			l.noMore()
 			return nil, err
 		}
 		c := &connection{TCPConn: raw.(*net.TCPConn), of: l}
@@ -126,13 +131,51 @@ func (l *connections) drop(may func(*connection) bool) bool {
 	return false
 }
 
-// Close implements net.Listener. It wakes an Accept that waits for a place. Connections stay open.
+// Close implements net.Listener. It wakes an Accept that waits. Connections stay open.
 func (l *connections) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	l.room.Broadcast()
+	if l.finishing {
+		return nil // finish has closed it
+	}
 	return l.Listener.Close()
+}
+
+// finish shuts down the server over the listener. [http.Server.Shutdown] alone would close a connection that has just
+// been taken, and leave the request that arrives on it without an answer. So finish takes no more connections, waits
+// until each has been closed with its next answer, or ctx ends, and only then calls Shutdown.
+func (l *connections) finish(ctx context.Context, s *http.Server) error {
+	s.SetKeepAlivesEnabled(false) // closes those on which a request was answered before
+	l.mu.Lock()
+	l.finishing = true
+	l.mu.Unlock()
+	l.Listener.Close()
+	select {
+	case <-l.finished:
+	case <-ctx.Done():
+	}
+	return s.Shutdown(ctx)
+}
+
+// noMore notes that every connection was taken that came before finish, and waits for Close: without Accept, the server
+// would end.
+func (l *connections) noMore() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken = l.finishing
+	l.settle()
+	for l.finishing && !l.closed {
+		l.room.Wait()
+	}
+}
+
+// settle closes finished when the last connection is gone. The caller holds mu.
+func (l *connections) settle() {
+	if l.taken && l.open == 0 {
+		close(l.finished)
+	}
 }
 
 // state is the ConnState of a server over the listener: it tells when a request begins and ends. A hijacked
@@ -178,6 +221,7 @@ func (l *connections) release(c *connection) {
 	if l.byPeer[c.peer]--; l.byPeer[c.peer] == 0 {
 		delete(l.byPeer, c.peer)
 	}
+	l.settle()
 	l.room.Signal()
 }
 

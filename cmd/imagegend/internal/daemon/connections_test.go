@@ -50,6 +50,7 @@ type bench struct {
 	begun chan struct{} // gets one for each /wait
 	let   chan struct{} // each takes one
 	idle  chan struct{} // gets one whenever a connection has fallen silent
+	end   func(context.Context) error
 	*http.Server
 }
 
@@ -58,7 +59,7 @@ func newBench(t *testing.T, most, perAddress int, pressed time.Duration) *bench 
 	b := &bench{T: t, is: is.New(t), begun: make(chan struct{}, 100), let: make(chan struct{}, 100),
 		idle: make(chan struct{}, 100)}
 	var err error
-	b.Server, b.addr, err = daemon.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	b.Server, b.addr, b.end, err = daemon.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
 			b.begun <- struct{}{}
 			<-b.let
@@ -200,5 +201,28 @@ func TestShutdownWhileSomebodyWaits(t *testing.T) {
 	go func() { ended <- b.Shutdown(context.Background()) }()
 	b.let <- struct{}{}
 	b.is.Equal(first.status(), 200)
+	b.is.NoErr(<-ended)
+}
+
+// A connection that was taken before a server shuts down gets an answer to its first request, and is closed with it. A
+// silent one is closed, and nobody else is let in.
+func TestWhatWasTakenIsAnswered(t *testing.T) {
+	b := newBench(t, 8, 8, time.Minute)
+	late, working := b.dial(), b.working()
+	silent := b.served() // connections are taken in order, so the others are by now
+	ended := make(chan error, 1)
+	go func() { ended <- b.end(t.Context()) }()
+	b.is.Equal(silent.status(), 0)
+	for {
+		c, err := net.Dial("tcp", b.addr)
+		if err != nil {
+			break
+		}
+		c.Close()
+	}
+	b.is.Equal(late.ask("/").status(), 200)
+	b.is.Equal(late.status(), 0)
+	b.let <- struct{}{}
+	b.is.Equal(working.status(), 200)
 	b.is.NoErr(<-ended)
 }

@@ -78,7 +78,7 @@ func (d *daemon) linger() {
 func (d *daemon) shutDown(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if d.http.Shutdown(ctx) != nil {
+	if d.listener.finish(ctx, d.http) != nil {
 		d.http.Close()
 	}
 	if d.admin.Shutdown(ctx) != nil {

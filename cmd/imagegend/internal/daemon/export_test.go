@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,12 +12,12 @@ import (
 func Places(files, attempts int) (most, ofOne int, tight bool) { return places(files, attempts) }
 
 // Serve serves on a bounded listener of this machine, on which all addresses count, until it is closed. idle
-// is called after a connection has fallen silent.
+// is called after a connection has fallen silent, and end shuts the server down as a drain does.
 func Serve(h http.Handler, most, perAddress int, pressed time.Duration,
-	idle func()) (s *http.Server, addr string, err error) {
+	idle func()) (s *http.Server, addr string, end func(context.Context) error, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	c := newConnections(l, most, perAddress, func(netip.Addr) bool { return false })
 	c.pressedIdle = pressed
@@ -27,7 +28,7 @@ func Serve(h http.Handler, most, perAddress int, pressed time.Duration,
 		}
 	}}
 	go s.Serve(c)
-	return s, l.Addr().String(), nil
+	return s, l.Addr().String(), func(ctx context.Context) error { return c.finish(ctx, s) }, nil
 }
 
 // Answers is what a drain knows of answers.
