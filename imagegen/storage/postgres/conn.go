@@ -63,6 +63,9 @@ func waitFor(lock time.Duration) string {
 	return fmt.Sprintf(`select set_config('lock_timeout','%d',true)`, lock.Milliseconds())
 }
 
+// hastily is for a transaction whose commit does not wait for the disk, nor for a standby.
+const hastily = `select set_config('synchronous_commit', 'off', true)`
+
 // unhurried is settings for a transaction that reads for long: it outlasts limits that an operator has set for others.
 var unhurried = limits(0, 0, 0)
 

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -380,11 +381,12 @@ func (db *DB) TouchKeys(ctx context.Context, used map[imagegen.KeyID]time.Time) 
 			ids, times = append(ids, string(id)), append(times, used[id])
 		}
 		touch := touchKeys
-		if err := db.work(ctx, func(s *session) error {
+		if err := db.workAfter(ctx, func(b *pgx.Batch) {
+			b.Queue(hastily)
+			b.Queue(waitFor(shortWait))
+		}, func(s *session) error {
 			sql := touch
 			touch = touchFreeKeys
-			s.exec(`select set_config('synchronous_commit', 'off', true), set_config('lock_timeout', $1, true)`,
-				decimal(uint64(shortWait.Milliseconds())))
 			s.exec(sql, ids, times)
 			return nil
 		}); err != nil {

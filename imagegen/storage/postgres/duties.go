@@ -37,11 +37,6 @@ func (db *DB) SetPlace(ctx context.Context, duty string, place *string) error {
 
 // Place returns how far a duty has come; "": it is at its beginning, nil: it is not under way.
 func (db *DB) Place(ctx context.Context, duty string) (place *string, err error) {
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	err = db.sql.QueryRow(within, `select max(place) from imagegend.duties where duty = $1`, duty).Scan(&place)
-	if err != nil {
-		return nil, unread(ctx, err)
-	}
-	return place, nil
+	err = db.row(ctx, []any{&place}, `select max(place) from imagegend.duties where duty = $1`, duty)
+	return place, err
 }

@@ -191,17 +191,7 @@ update imagegend.events e set number = greatest((select max(number) from imagege
 
 // inFeed runs f in a transaction with the lock of the feed, whose statements see what those before it have committed.
 func (db *DB) inFeed(ctx context.Context, f func(*session) error) error {
-	if err := db.enter(); err != nil {
-		return err
-	}
-	defer db.calls.Done()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return retried(func() error {
-		_, err := db.alone(f, func(_ *session, b *pgx.Batch) { b.Queue(`select from imagegend.feed for update`) })
-		return err
-	})
+	return db.workAfter(ctx, func(b *pgx.Batch) { b.Queue(`select from imagegend.feed for update`) }, f)
 }
 
 // maxTidied is the most events that one transaction removes.

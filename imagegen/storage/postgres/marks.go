@@ -32,10 +32,6 @@ func (db *DB) Mark(ctx context.Context, now time.Time, keys [][32]byte, change f
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
-	if err := db.enter(); err != nil {
-		return err
-	}
-	defer db.calls.Done()
 	select {
 	case db.marking <- struct{}{}:
 	case <-ctx.Done():
@@ -58,25 +54,22 @@ func (db *DB) Mark(ctx context.Context, now time.Time, keys [][32]byte, change f
 	if err := db.view(ctx, func(s *session) error { changes = change(read(s)); return nil }); err != nil || !changes {
 		return err
 	}
-	err := retried(func() error {
-		_, err := db.alone(func(s *session) error {
-			until := read(s)
-			if !change(until) {
-				return errUnchanged
+	err := db.workAfter(ctx, func(b *pgx.Batch) {
+		b.Queue(hastily)
+		b.Queue(`select pg_advisory_xact_lock(k) from unnest($1::bigint[]) k`, locks)
+	}, func(s *session) error {
+		until := read(s)
+		if !change(until) {
+			return errUnchanged
+		}
+		times := make([]time.Time, len(keys))
+		for i, t := range until {
+			if t.After(now) {
+				times[i] = t
 			}
-			times := make([]time.Time, len(keys))
-			for i, t := range until {
-				if t.After(now) {
-					times[i] = t
-				}
-			}
-			s.exec(writeMarks, places, times, now)
-			return nil
-		}, func(_ *session, b *pgx.Batch) {
-			b.Queue(`select set_config('synchronous_commit', 'off', true)`)
-			b.Queue(`select pg_advisory_xact_lock(k) from unnest($1::bigint[]) k`, locks)
-		})
-		return err
+		}
+		s.exec(writeMarks, places, times, now)
+		return nil
 	})
 	if errors.Is(err, errUnchanged) {
 		return nil

@@ -84,7 +84,7 @@ func (s *session) prefetch(b *pgx.Batch, n need) {
 		b.Queue(lockAccounts, users, unique(n.charges), list(s.past...)).Query(s.scanAccounts)
 	}
 	if s.acts { // behind the accounts, so that nobody has this lock who waits long for one of them
-		lockActs(s, b)
+		lockActs(b)
 	}
 	if ids := unique(slices.Concat(n.rows, n.fresh)); len(ids) > 0 {
 		for _, id := range slices.Concat(n.rows, n.fresh) {

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
@@ -44,17 +42,11 @@ func (db *DB) Claim(ctx context.Context, d imagegen.ClaimRequest) (claimed []ima
 }
 
 // ClaimAged implements [imagegen.Store].
-func (db *DB) ClaimAged(ctx context.Context, age time.Duration, n int, lease time.Duration) (claimed []imagegen.Record,
-	err error) {
-	err = db.work(ctx, func(s *session) error {
+func (db *DB) ClaimAged(ctx context.Context, age time.Duration, n int, lease time.Duration) ([]imagegen.Record, error) {
+	return worked(ctx, db, func(s *session) ([]imagegen.Record, error) {
 		s.admit()
-		claimed, err = s.beginAttempts(s.aged(age, n), imagegen.ClaimChange{}, lease)
-		return err
+		return s.beginAttempts(s.aged(age, n), imagegen.ClaimChange{}, lease)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return claimed, nil
 }
 
 // aged returns up to n generations that are due and were created at least age ago, oldest first. Their users stay in
@@ -66,27 +58,6 @@ func (s *session) aged(age time.Duration, n int) (ids []imagegen.GenerationID) {
 			span.After, span.UpTo, max(n-len(ids), 0))...)
 	}
 	return ids
-}
-
-// work runs f in a transaction of its own, beside those of the committer. ctx counts until the transaction begins. f
-// may run several times; with an error nothing that it wrote stands.
-func (db *DB) work(ctx context.Context, f func(*session) error) error {
-	if err := kv.NotBegun(ctx); err != nil {
-		return err
-	}
-	if err := db.enter(); err != nil {
-		return err
-	}
-	defer db.calls.Done()
-	var s *session
-	err := retried(func() (err error) {
-		s, err = db.alone(f, nil)
-		return err
-	})
-	if err == nil {
-		s.committed()
-	}
-	return err
 }
 
 // mostAdmitted is the most generations whose delay is over that one claim puts into the lines. If there are more, those
@@ -175,35 +146,28 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 // Recover implements [imagegen.Store]. The lease is locked before the record, and a lease that another process is
 // recovering or extending is passed over. So no two processes recover one record, and one that extends in time keeps
 // it.
-func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
-	err = db.work(ctx, func(s *session) error {
-		recovered = nil // of a run that was not committed
+func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
+	return worked(ctx, db, func(s *session) ([]imagegen.Record, error) {
 		over := identifiers[imagegen.GenerationID](s,
 			`select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`,
 			s.at.Now, max(n, 0))
 		if len(over) == 0 {
-			return nil
+			return nil, nil
 		}
-		recovered, err = s.beginAttempts(over, imagegen.RecoverChange{}, lease)
-		return err
+		return s.beginAttempts(over, imagegen.RecoverChange{}, lease)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return recovered, nil
 }
 
 // Extend implements [imagegen.Store]. It takes one statement, which locks the leases in the order of their identifiers.
 // A lease with another attempt counts as lost, as does one that is gone; one that is over and not yet recovered is
 // prolonged.
-func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) (lost []imagegen.Fence,
-	err error) {
+func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagegen.Fence) ([]imagegen.Fence, error) {
 	var ids []string
 	var attempts []int64
 	for _, f := range fences {
 		ids, attempts = append(ids, string(f.ID)), append(attempts, int64(f.Attempt))
 	}
-	err = db.work(ctx, func(s *session) error {
+	return worked(ctx, db, func(s *session) (lost []imagegen.Fence, err error) {
 		held := make(map[imagegen.Fence]bool)
 		var id string
 		var attempt int
@@ -212,31 +176,20 @@ func (db *DB) Extend(ctx context.Context, lease time.Duration, fences ...imagege
 			`with own as (select l.id from imagegend.leases l join unnest($1::text[], $2::bigint[]) x(id, attempt) on l.id = x.id and l.attempt = x.attempt order by l.id for update of l)
  update imagegend.leases l set until = $3 from own where l.id = own.id returning l.id, l.attempt`, ids, attempts,
 			s.at.Now.Add(lease))
-		lost = slices.DeleteFunc(slices.Clone(fences), func(f imagegen.Fence) bool { return held[f] })
-		return nil
+		for _, f := range fences {
+			if !held[f] {
+				lost = append(lost, f)
+			}
+		}
+		return lost, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	if len(lost) == 0 {
-		lost = nil
-	}
-	return lost, nil
 }
 
 // Queued implements [imagegen.Store]. It counts what is not due yet, too; the lengths are kept
 // (flushQueue), but for what has come in transactions of the host's and was met by no claim yet.
 func (db *DB) Queued(ctx context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
-	if err := ctx.Err(); err != nil {
-		return n, err
-	}
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	err = db.sql.QueryRow(within, queueLengths, string(u)).Scan(&n.All, &n.Own)
-	if err != nil {
-		return n, unread(ctx, err)
-	}
-	return n, nil
+	err = db.row(ctx, []any{&n.All, &n.Own}, queueLengths, string(u))
+	return n, err
 }
 
 const queueLengths = `select coalesce(sum(n) filter (where usr = ''), 0)::bigint, coalesce(sum(n) filter (where usr <> ''), 0)::bigint

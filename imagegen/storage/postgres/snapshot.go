@@ -21,6 +21,19 @@ var _ transfer.Snapshot = (*Snapshot)(nil)
 
 // Snapshot takes a snapshot. The caller closes it. All of its queries run under ctx, whatever context they are given.
 func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
+	s, err := db.snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := spared(func() error { s.takeTime(); return nil }); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	return s, nil
+}
+
+// snapshot is Snapshot with the limits of statements that somebody waits for.
+func (db *DB) snapshot(ctx context.Context) (*Snapshot, error) {
 	c, err := db.acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -32,12 +45,7 @@ func (db *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
 		c.release()
 		return nil, unread(ctx, err)
 	}
-	s := &Snapshot{newSession(ctx, db, c, false), tx}
-	if err := spared(func() error { s.takeTime(); return nil }); err != nil {
-		s.Close()
-		return nil, fmt.Errorf("postgres: %w", err)
-	}
-	return s, nil
+	return &Snapshot{newSession(ctx, db, c, false), tx}, nil
 }
 
 // renew goes on with the rows as they are by now, in a session that only reads: what was read before is forgotten. So
@@ -54,7 +62,9 @@ func (s *session) renew() {
 
 // Close ends the transaction and gives the connection back. It must be called, also if ctx has ended.
 func (s *Snapshot) Close() {
-	s.rollback(s.tx)
+	ctx, cancel := s.db.patiently(context.Background())
+	defer cancel()
+	_ = s.tx.Rollback(ctx) // if the connection was lost, the database has done so
 	s.conn.release()
 }
 

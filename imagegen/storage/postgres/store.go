@@ -165,15 +165,10 @@ func (db *DB) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
 	if err != nil {
 		return imagegen.Record{}, err
 	}
-	err = db.work(ctx, func(s *session) error {
+	return worked(ctx, db, func(s *session) (imagegen.Record, error) {
 		row, err := s.load(r.ID)
-		r = row.Record
-		return err
+		return row.Record, err
 	})
-	if err != nil {
-		return imagegen.Record{}, err
-	}
-	return r, nil
 }
 
 // one reads one record. imagegen.ErrNotFound.
@@ -205,6 +200,20 @@ func (db *DB) records(ctx context.Context, sql string, args ...any) (all []image
 		return nil, unread(ctx, err)
 	}
 	return all, nil
+}
+
+// row reads one row, whose columns it scans into the places, outside any transaction. imagegen.ErrNotApplied: the
+// database does not answer.
+func (db *DB) row(ctx context.Context, places []any, sql string, args ...any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	within, cancel := db.patiently(ctx)
+	defer cancel()
+	if err := db.sql.QueryRow(within, sql, args...).Scan(places...); err != nil {
+		return unread(ctx, err)
+	}
+	return nil
 }
 
 // Generations implements [imagegen.Store].
@@ -305,14 +314,8 @@ const unsettled = `state in ('charging', 'queued', 'processing', 'settling')`
 // all. The two are separate statements: the count may be of a moment before.
 func (db *DB) oldest(ctx context.Context, of string, after imagegen.GenerationID,
 	n int) (found []imagegen.Record, total int, err error) {
-	if err := ctx.Err(); err != nil {
+	if err := db.row(ctx, []any{&total}, `select count(*) from imagegend.generations where `+of); err != nil {
 		return nil, 0, err
-	}
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	if err := db.sql.QueryRow(within, `select count(*) from imagegend.generations where `+of).
-		Scan(&total); err != nil {
-		return nil, 0, unread(ctx, err)
 	}
 	found, err = db.records(ctx, fromGenerations+` where `+of+` and id > $1 order by id limit $2`, after, max(n, 0))
 	return found, total, err

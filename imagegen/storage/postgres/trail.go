@@ -60,13 +60,9 @@ func (s *session) chainable(most int) (ids []int64, all []account.TrailRow) {
 func (db *DB) chain(ctx context.Context) error {
 	for n := mostChained; n == mostChained; {
 		there := false
-		within, cancel := db.patiently(ctx)
-		err := db.sql.QueryRow(within, `select exists (select from imagegend.trail_new)`).Scan(&there)
-		if cancel(); err != nil {
-			return unread(ctx, err)
-		}
-		if !there {
-			return nil
+		err := db.row(ctx, []any{&there}, `select exists (select from imagegend.trail_new)`)
+		if err != nil || !there {
+			return err
 		}
 		if err := db.update(ctx, func(s *session) error {
 			ids, rows := s.chainable(mostChained)

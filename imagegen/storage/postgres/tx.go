@@ -53,9 +53,14 @@ func contended(err error) error {
 	return fmt.Errorf("%w: %w: %v", imagegen.ErrNotApplied, errContended, err)
 }
 
-// update runs f in a transaction of its own, in which nobody else acts. Its context counts until it begins. Those of
-// this process wait for each other here, and hold no connection meanwhile.
-func (db *DB) update(ctx context.Context, f func(*session) error) error {
+// work runs f in a transaction of its own, beside those of the committer. ctx counts until the transaction begins. f
+// may run several times; with an error nothing that it wrote stands.
+func (db *DB) work(ctx context.Context, f func(*session) error) error {
+	return db.workAfter(ctx, nil, f)
+}
+
+// workAfter is work in a transaction that first does what first adds, such as to take a lock; nil: nothing.
+func (db *DB) workAfter(ctx context.Context, first func(*pgx.Batch), f func(*session) error) error {
 	if err := kv.NotBegun(ctx); err != nil {
 		return err
 	}
@@ -63,6 +68,30 @@ func (db *DB) update(ctx context.Context, f func(*session) error) error {
 		return err
 	}
 	defer db.calls.Done()
+	return retried(func() error {
+		s, err := db.alone(f, first)
+		if err == nil {
+			s.committed()
+		}
+		return err
+	})
+}
+
+// worked is work by an f that returns something. With an error there is nothing: f may have run in vain before.
+func worked[V any](ctx context.Context, db *DB, f func(*session) (V, error)) (v V, err error) {
+	err = db.work(ctx, func(s *session) error {
+		v, err = f(s)
+		return err
+	})
+	if err != nil {
+		v = *new(V)
+	}
+	return v, err
+}
+
+// update is work in which nobody else acts. Those of this process wait for each other here, and hold no connection
+// meanwhile.
+func (db *DB) update(ctx context.Context, f func(*session) error) error {
 	within, cancel := db.patiently(ctx)
 	defer cancel()
 	select {
@@ -71,20 +100,14 @@ func (db *DB) update(ctx context.Context, f func(*session) error) error {
 	case <-within.Done():
 		return unread(ctx, errQueue)
 	}
-	return retried(func() error {
-		s, err := db.alone(f, lockActs)
-		if err == nil {
-			s.committed()
-		}
-		return err
-	})
+	return db.workAfter(ctx, lockActs, f)
 }
 
 // errQueue: those who came before take too long.
 var errQueue = errors.New("earlier writes are still waiting for the database")
 
 // alone runs f in one transaction. first adds to what the transaction begins with; nil: nothing.
-func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*session, error) {
+func (db *DB) alone(f func(*session) error, first func(*pgx.Batch)) (*session, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestTransaction)
 	defer cancel()
 	c, err := db.acquire(ctx)
@@ -97,7 +120,7 @@ func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*
 	b.Queue(begin)
 	b.Queue(settings(0))
 	if first != nil {
-		first(s, &b)
+		first(&b)
 	}
 	s.prefetch(&b, need{})
 	if err := s.send(&b); err != nil {
@@ -110,7 +133,7 @@ func (db *DB) alone(f func(*session) error, first func(*session, *pgx.Batch)) (*
 }
 
 // lockActs takes the lock of all acts.
-func lockActs(_ *session, b *pgx.Batch) { b.Queue(`select from imagegend.acts for update`) }
+func lockActs(b *pgx.Batch) { b.Queue(`select from imagegend.acts for update`) }
 
 var readOnly = pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 
@@ -119,32 +142,16 @@ func (db *DB) view(ctx context.Context, f func(*session) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := db.acquire(ctx)
+	s, err := db.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	defer c.release()
-	s := newSession(ctx, db, c, false)
-	within, cancel := db.patiently(ctx)
-	defer cancel()
-	tx, err := c.Conn.BeginTx(within, readOnly)
-	if err != nil {
-		return unread(ctx, err)
-	}
-	defer s.rollback(tx)
-	err = spared(func() error { return f(s) })
-	if err != nil && c.Conn.Conn().IsClosed() && !imagegen.Definite(err) {
+	defer s.Close()
+	err = spared(func() error { return f(s.session) })
+	if err != nil && s.conn.Conn.Conn().IsClosed() && !imagegen.Definite(err) {
 		return unread(ctx, err)
 	}
 	return err
-}
-
-// rollback ends a transaction that only reads, also if its context has ended. If the connection was lost, the database
-// has done so.
-func (s *session) rollback(tx pgx.Tx) {
-	ctx, cancel := s.db.patiently(context.Background())
-	defer cancel()
-	_ = tx.Rollback(ctx)
 }
 
 // send does a batch in one round trip.

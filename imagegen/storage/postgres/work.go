@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 )
-
-func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // flushWork brings the leases, the lines and the queue in step with the generations: what no longer runs loses its
 // lease, and what is no longer queued leaves the queue. Users leave the lines only when a claim meets them (claim.go).
