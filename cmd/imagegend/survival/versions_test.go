@@ -99,7 +99,8 @@ func programWith(t *testing.T, dir string, further ...migration) (program string
 }
 
 // fleet is some nodes, and the balancer in front of them: an [http.RoundTripper] that goes from one that refuses
-// connections to the next.
+// a connection to the next. It does so too with one that is reset, since it came as the node closed its listener: all
+// calls here may be repeated. A connection that a node has taken and closes without an answer is a failure.
 type fleet struct {
 	*testing.T
 	options daemontest.Options
@@ -163,7 +164,8 @@ func (f *fleet) RoundTrip(r *http.Request) (answer *http.Response, err error) {
 		again.Body, again.GetBody = io.NopCloser(bytes.NewReader(body)), func() (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(body)), nil
 		}
-		if answer, err = http.DefaultTransport.RoundTrip(again); !errors.Is(err, syscall.ECONNREFUSED) {
+		if answer, err = http.DefaultTransport.RoundTrip(again); !errors.Is(err, syscall.ECONNREFUSED) &&
+			!errors.Is(err, syscall.ECONNRESET) {
 			return answer, err
 		}
 	}

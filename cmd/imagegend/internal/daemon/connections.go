@@ -145,7 +145,8 @@ func (l *connections) Close() error {
 
 // finish shuts down the server over the listener. [http.Server.Shutdown] alone would close a connection that has just
 // been taken, and leave the request that arrives on it without an answer. So finish takes no more connections, waits
-// until each has been closed with its next answer, or ctx ends, and only then calls Shutdown.
+// until each has been closed with its next answer, or ctx ends, and only then calls Shutdown. One that nobody has taken
+// by then is reset by the kernel, as whenever a listener is closed.
 func (l *connections) finish(ctx context.Context, s *http.Server) error {
 	s.SetKeepAlivesEnabled(false) // closes those on which a request was answered before
 	l.mu.Lock()
