@@ -194,6 +194,11 @@ func migrate(ctx context.Context, c *pgx.Conn, in *schema, all []Migration) (ver
 // transaction that holds one table and wants another may wait for the migration, which waits for that transaction.
 const patience = `set local lock_timeout = '1s'`
 
+// lockOut is the first lock of a migration: on the table that every charge and settlement locks first. Those who come
+// wait there, and hold nothing. If a migration came by another table first, whoever has an account by then would wait
+// for that one, and the migration for the account, again and again under load.
+const lockOut = `lock table imagegend.accounts in exclusive mode`
+
 // migrateIn runs the migrations that are missing, in order, each of which notes its version. All of them are committed
 // together.
 func migrateIn(ctx context.Context, in inSchema, all []Migration) (version int, err error) {
@@ -208,7 +213,13 @@ func migrateIn(ctx context.Context, in inSchema, all []Migration) (version int, 
 	if err := knows(len(all), version, program); err != nil {
 		return 0, err
 	}
-	for _, m := range all[min(version, len(all)):] {
+	missing := all[min(version, len(all)):]
+	if version > 0 && len(missing) > 0 {
+		if _, err := in.Exec(ctx, lockOut); err != nil {
+			return 0, err
+		}
+	}
+	for _, m := range missing {
 		if _, err := in.Exec(ctx, m.SQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return 0, fmt.Errorf("postgres: migration %d: %w", m.Number, err)
 		}

@@ -143,3 +143,31 @@ func TestMigrationWaits(t *testing.T) {
 	is.NoErr(<-migrated)
 	version(t, pool, known()+1)
 }
+
+// A migration comes by its tables without a deadlock with those who write, whatever its order: who has locked an account
+// finds the generations free.
+func TestMigrationTakesTablesInTurn(t *testing.T) {
+	s, is, ctx := postgrestest.Start(t), is.New(t), t.Context()
+	url := s.Database(t)
+	db := open(t, url)
+	fund(t, db)
+	pool := postgrestest.Hosted(t, url)
+	writes, err := pool.Begin(ctx)
+	is.NoErr(err)
+	defer writes.Rollback(context.Background())
+	_, err = writes.Exec(ctx, "select from imagegend.accounts for update")
+	is.NoErr(err)
+	migrated := make(chan error, 1)
+	go func() {
+		migrated <- postgres.MigrateWith(ctx, pool, "", `alter table imagegend.generations add column next text;
+alter table imagegend.accounts add column next text`, 1, true)
+	}()
+	eventually(t, "the migration waits", func() (waits bool) {
+		is.NoErr(pool.QueryRow(ctx, "select exists (select from pg_locks where not granted and relation = 'imagegend.accounts'::regclass)").Scan(&waits))
+		return waits
+	})
+	_, err = writes.Exec(ctx, "lock table imagegend.generations in row exclusive mode nowait")
+	is.NoErr(err)
+	is.NoErr(writes.Rollback(ctx))
+	is.NoErr(<-migrated)
+}
