@@ -32,8 +32,10 @@ func (b *books) enter(e imagegen.Entry) imagegen.Entry {
 }
 
 // date is the time of a user's next entry: the wall clock's, though never before the user's last since
-// the clock was corrected.
-func (b *books) date(u imagegen.UserID) time.Time { return later(b.wall, b.dates[u]) }
+// the clock was corrected; in whole microseconds.
+func (b *books) date(u imagegen.UserID) time.Time {
+	return later(b.wall, b.dates[u]).Truncate(time.Microsecond)
+}
 
 // writeOff enters what a user has lost by now; it counts no more either way.
 func (b *books) writeOff(u imagegen.UserID) {
