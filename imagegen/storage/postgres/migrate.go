@@ -195,8 +195,8 @@ func migrate(ctx context.Context, c *pgx.Conn, in *schema, all []Migration) (ver
 const patience = `set local lock_timeout = '1s'`
 
 // lockOut is the first lock of a migration: on the table that every charge and settlement locks first. Those who come
-// wait there, and hold nothing. If a migration came by another table first, whoever has an account by then would wait
-// for that one, and the migration for the account, again and again under load.
+// wait there, and hold nothing. If a migration came by another table first, everybody with an account would wait for
+// that one, and the migration for their accounts, again and again under load.
 const lockOut = `lock table imagegend.accounts in exclusive mode`
 
 // migrateIn runs the migrations that are missing, in order, each of which notes its version. All of them are committed

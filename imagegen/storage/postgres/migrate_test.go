@@ -144,8 +144,8 @@ func TestMigrationWaits(t *testing.T) {
 	version(t, pool, known()+1)
 }
 
-// A migration comes by its tables without a deadlock with those who write, whatever its order: who has locked an account
-// finds the generations free.
+// A migration comes by its tables without a deadlock with those who write, whatever its order: a transaction that has
+// locked an account finds the generations free.
 func TestMigrationTakesTablesInTurn(t *testing.T) {
 	s, is, ctx := postgrestest.Start(t), is.New(t), t.Context()
 	url := s.Database(t)
