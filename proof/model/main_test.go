@@ -67,7 +67,8 @@ func prove(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
 }
 
 // proveOnPostgres has fewer runs, and so asks for a smaller share of each outcome. It is not parallel, for rapid's
-// flags hold for all tests. It begins at a whole microsecond, since PostgreSQL keeps the clock's doubts no more exactly.
+// flags hold for all tests. It begins at a whole microsecond: PostgreSQL keeps what it doubts of the clock no more
+// exactly.
 func proveOnPostgres(t *testing.T, name string, run func(*rapid.T, *figures.Figures)) {
 	for flagged, value := range map[string]int{"rapid.checks": figures.Runs(postgresRuns),
 		"rapid.steps": postgresSteps} {
