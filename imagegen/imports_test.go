@@ -82,6 +82,7 @@ func TestImportRules(t *testing.T) {
 		"schedule":   {"engine/internal/bound"},
 		"thumbnails": {"internal/picture"},
 		"uploads":    {"internal/picture", "engine/internal/stream", module + "/internal/share"},
+		"waiting":    {module + "/internal/share"},
 	}
 	pages := map[string][]string{ // the console's rooms → the other rooms that each may import
 		"signin": nil, "operator": {"keys"}, "system": nil, "gallery": nil, "playground": {"gallery"}, "credits": nil,

@@ -43,13 +43,11 @@ func (r *Room) joinStored(ctx context.Context, of imagegen.Record) (imagegen.Gen
 // joinLate waits up to hangUpWait for the first caller to hang up.
 func (r *Room) joinLate(ctx context.Context, c Caller, key [32]byte, left <-chan struct{}) (id imagegen.GenerationID,
 	err error) {
-	leave, ok := r.answers.enter(c)
-	if !ok {
-		return "", ErrTooMany
+	ctx, leave, err := r.whileWaiting(ctx, c)
+	if err != nil {
+		return "", err
 	}
 	defer leave()
-	ctx, cancel := r.whileWaiting(ctx)
-	defer cancel()
 	late := time.NewTimer(hangUpWait)
 	defer late.Stop()
 	for id == "" {

@@ -50,13 +50,11 @@ func (r *Room) ClaimKey(of imagegen.Record) (release func(), running <-chan stru
 
 // AwaitCall waits for the end of the call that has the key of another one. ErrOverloaded: the engine began to drain.
 func (r *Room) AwaitCall(ctx context.Context, c Caller, running <-chan struct{}) error {
-	leave, ok := r.answers.enter(c)
-	if !ok {
-		return ErrTooMany
+	ctx, leave, err := r.whileWaiting(ctx, c)
+	if err != nil {
+		return err
 	}
 	defer leave()
-	ctx, cancel := r.whileWaiting(ctx)
-	defer cancel()
 	select {
 	case <-running:
 		return nil

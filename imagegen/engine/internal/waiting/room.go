@@ -8,9 +8,11 @@ package waiting
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/share"
 )
 
 // pollEvery is how often a call looks for the end of work that another process may do.
@@ -42,12 +44,18 @@ type Config struct {
 	Mark func(imagegen.Record, imagegen.DeliveryChange)
 }
 
+// Caller identifies whose waiting calls are counted together: those of one API key, or of one user without a key.
+type Caller struct {
+	User imagegen.UserID
+	Key  imagegen.KeyID
+}
+
 // Room is where the calls of one engine wait. It is safe for concurrent use.
 type Room struct {
 	Config
 	*openCalls
-	answers *limit // of calls that wait for the answer of another one
-	awaits  *limit // of calls that wait for the end of a generation
+	answers *share.Shares[Caller] // calls that wait for the answer of another one
+	awaits  *share.Shares[Caller] // calls that wait for the end of a generation
 	ends    *ends
 	poller  poller
 	keys    *keyedCalls
@@ -55,8 +63,8 @@ type Room struct {
 
 // NewRoom returns a room in which nobody waits.
 func NewRoom(c Config) *Room {
-	return &Room{Config: c, answers: newLimit(c.MaxWaiting), awaits: newLimit(maxAwaits), ends: newEnds(),
-		openCalls: newOpenCalls(), keys: newKeyedCalls()}
+	return &Room{Config: c, answers: share.New[Caller](int64(c.MaxWaiting), math.MaxInt64),
+		awaits: share.New[Caller](maxAwaits, math.MaxInt64), ends: newEnds(), openCalls: newOpenCalls(), keys: newKeyedCalls()}
 }
 
 // Answer returns a record as soon as its first call can be answered, and meanwhile hands it to show each time that it
@@ -64,13 +72,11 @@ func NewRoom(c Config) *Room {
 // engine began to drain. ErrNotFound: the record was abandoned.
 func (r *Room) Answer(ctx context.Context, c Caller, id imagegen.GenerationID,
 	show func(imagegen.Record)) (imagegen.Record, error) {
-	leave, ok := r.answers.enter(c)
-	if !ok {
-		return imagegen.Record{}, ErrTooMany
+	ctx, leave, err := r.whileWaiting(ctx, c)
+	if err != nil {
+		return imagegen.Record{}, err
 	}
 	defer leave()
-	ctx, cancel := r.whileWaiting(ctx)
-	defer cancel()
 	for {
 		got, err := r.lookOrWait(ctx, id, show)
 		switch {
@@ -111,12 +117,11 @@ func Answerable(r imagegen.Record) bool {
 // do. usable ends the wait with its error: it says whether the caller may still wait.
 func (r *Room) Await(ctx context.Context, c Caller, id imagegen.GenerationID, most time.Duration,
 	look func() (ended bool, err error), usable func(context.Context) error) error {
-	leave, ok := r.awaits.enter(c)
-	if !ok {
+	if !r.awaits.Take(c, 1) {
 		_, err := look()
 		return err
 	}
-	defer leave()
+	defer r.awaits.Give(c, 1)
 	signal, forget := r.ends.listen(id) // before the look, so that nothing is missed
 	defer forget()
 	if ended, err := look(); ended || err != nil || most <= 0 {
@@ -152,13 +157,16 @@ func (r *Room) Ended(ended imagegen.Record) {
 	r.endOpenCall(ended)
 }
 
-// whileWaiting returns the context of a call that waits for another one. It ends with the caller's context, when the
-// engine drains, and when the time limit of a synchronous call is over.
-func (r *Room) whileWaiting(ctx context.Context) (context.Context, context.CancelFunc) {
+// whileWaiting counts a call that waits for another one, until leave, and returns its context. That ends with the
+// caller's context, when the engine drains, and when the time limit of a synchronous call is over. ErrTooMany.
+func (r *Room) whileWaiting(ctx context.Context, c Caller) (_ context.Context, leave func(), err error) {
+	if !r.answers.Take(c, 1) {
+		return nil, nil, ErrTooMany
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(r.Draining, func() { cancel(imagegen.ErrStopping) })
 	ctx, end := context.WithTimeoutCause(ctx, r.Timeout, ErrTooLong)
-	return ctx, func() { end(); stop(); cancel(nil) }
+	return ctx, func() { end(); stop(); cancel(nil); r.answers.Give(c, 1) }, nil
 }
 
 // whyEnded returns why the context of whileWaiting ended.
