@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"mime"
 	"slices"
 
@@ -16,23 +15,16 @@ const maxJSON = 1 << 20
 // readRequest reads the fields of a request for images, in either encoding. What it returns may
 // hold uploads, which Generate takes over. On an error there are none left.
 func (a *api) readRequest(x *exchange) (imagegen.GenerateRequest, error) {
-	mediaType, parameters, err := mime.ParseMediaType(x.Request.Header.Get("Content-Type"))
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		mediaType = ""
-	}
-	switch mediaType {
+	contentType := x.Request.Header.Get("Content-Type")
+	switch mediaType, _, _ := mime.ParseMediaType(contentType); mediaType {
 	case "application/json":
 		return a.readJSON(x, (*form).setJSON)
 	case "multipart/form-data":
-		boundary, err := serving.Boundary(parameters, err)
-		if err != nil {
-			return imagegen.GenerateRequest{}, err
-		}
-		return a.readMultipart(x, boundary)
+		return a.readMultipart(x)
 	}
 	return imagegen.GenerateRequest{},
 		imagegen.Invalid("the Content-Type must be application/json or multipart/form-data; got %s",
-			serving.Shown(x.Request.Header.Get("Content-Type")))
+			serving.Shown(contentType))
 }
 
 // readJSON reads an object, of which set takes each member. The body is read to its end before set
@@ -70,15 +62,15 @@ func isFile(name string) bool { return isReference(name) || name == maskName }
 
 // readMultipart reads a form part by part. Files go to the spool as they arrive; on an
 // error they are discarded.
-func (a *api) readMultipart(x *exchange, boundary string) (q imagegen.GenerateRequest, err error) {
+func (a *api) readMultipart(x *exchange) (q imagegen.GenerateRequest, err error) {
 	fields := newForm()
 	held := a.site.Limits.Hold(x.Payer)
 	defer held.Release()
 	form := &serving.Form{Stage: x.session.StageReference, Hold: held, IsFile: isFile, SetText: fields.setText,
-		Known: func(name string) error { _, err := known(name, referenceName, maskName); return err },
+		Known: func(name string) error { _, err := known(name); return err },
 	}
 	form.Room = func(name, which string) error { return roomFor(form.Files, name, which) }
-	if err := form.Read(&x.Exchange, boundary); err != nil {
+	if err := form.Read(&x.Exchange); err != nil {
 		return q, err
 	}
 	for _, f := range form.Files {

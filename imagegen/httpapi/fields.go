@@ -126,9 +126,9 @@ func newForm() form {
 	return form{request: imagegen.GenerateRequest{Join: &imagegen.JoinOptions{}}}
 }
 
-// find returns the field of a name that has not been seen before. others are as for known.
-func (f *form) find(name string, others ...string) (field, error) {
-	k, err := known(name, others...)
+// find returns the field of a name that has not been seen before.
+func (f *form) find(name string) (field, error) {
+	k, err := known(name)
 	if err != nil {
 		return field{}, err
 	}
@@ -145,35 +145,29 @@ func (f *form) once(name string) error {
 	return nil
 }
 
-// known returns the field of a name. others are further names in this encoding, for the message
-// about an unknown one.
-func known(name string, others ...string) (field, error) {
-	i := slices.IndexFunc(fields, func(k field) bool { return k.name == name })
-	if i < 0 {
-		return field{}, unknownField(name, others)
+// known returns the field of a name. Any other name is an error: the caller would otherwise pay for an image that
+// ignores it.
+func known(name string) (field, error) {
+	if i := slices.IndexFunc(fields, func(k field) bool { return k.name == name }); i >= 0 {
+		return fields[i], nil
 	}
-	return fields[i], nil
-}
-
-// unknownField is the error for a name that is not a field: the caller would otherwise pay for an image that ignores
-// it.
-func unknownField(name string, others []string) error {
-	known := others
+	names := []string{referenceName, maskName}
 	for _, f := range fields {
-		known = append(known, f.name)
+		names = append(names, f.name)
 	}
-	return imagegen.Invalid("unknown field %s; known are %s", serving.Unknown(name, known), strings.Join(known, ", "))
+	return field{}, imagegen.Invalid("unknown field %s; known are %s", serving.Unknown(name, names),
+		strings.Join(names, ", "))
 }
 
 // setJSON sets a field from JSON, where types are strict and null means absent.
 func (f *form) setJSON(name string, v jsonscan.Value) error {
-	if isReference(name) || name == maskName {
+	if isFile(name) {
 		if v.Kind == jsonscan.Null {
 			return f.once(name)
 		}
 		return imagegen.Invalid("%s is a file: send the request as multipart/form-data", name)
 	}
-	k, err := f.find(name, referenceName, maskName)
+	k, err := f.find(name)
 	switch {
 	case err != nil:
 		return err
@@ -187,7 +181,7 @@ func (f *form) setJSON(name string, v jsonscan.Value) error {
 
 // setText sets a field from a form, where everything is text.
 func (f *form) setText(name, v string) error {
-	k, err := f.find(name, referenceName, maskName)
+	k, err := f.find(name)
 	if err != nil {
 		return err
 	}

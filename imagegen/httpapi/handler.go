@@ -14,6 +14,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -77,17 +78,10 @@ type Options struct {
 // use and need not be closed. After Engine.Stop it refuses new work, but still serves reads.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
 	a := &api{engine: service, redirects: o.RedirectImages, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,
-		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, Limits: o.limits(),
-		PersonHeaders: o.PersonHeaders, Authenticate: o.Authenticate}, o.Log)}
+		TrustedProxies: o.TrustedProxies, CORSOrigins: o.CORSOrigins, PersonHeaders: o.PersonHeaders,
+		Limits: cmp.Or(o.Limits, NewLimits(o.MaxConcurrentRequests)), Authenticate: o.Authenticate}, o.Log)}
 	a.router = a.routes()
 	return a
-}
-
-func (o Options) limits() *serving.Limits {
-	if o.Limits != nil {
-		return o.Limits
-	}
-	return serving.NewLimits(o.MaxConcurrentRequests)
 }
 
 // Limits bound the requests of each API key that run at once, and the memory that those of each user take.

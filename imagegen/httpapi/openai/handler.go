@@ -24,6 +24,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -166,21 +167,17 @@ func (a *api) route(x *exchange) error {
 // answerCall checks the method and the key, and then calls the handler. OPTIONS needs no key: browsers send
 // none with a preflight.
 func (a *api) answerCall(x *exchange, method string, answer handle) error {
-	allowed := method
+	allowed := []string{method}
 	if method == http.MethodGet {
-		allowed += ", " + http.MethodHead
+		allowed = append(allowed, http.MethodHead)
 	}
-	switch x.Request.Method {
-	case method:
-	case http.MethodHead:
-		if method != http.MethodGet {
-			return methodNotAllowed(x, allowed)
+	if asked := x.Request.Method; !slices.Contains(allowed, asked) {
+		takes := strings.Join(allowed, ", ")
+		x.Header().Set("Allow", takes+", "+http.MethodOptions)
+		if asked == http.MethodOptions {
+			return a.site.Preflight(&x.Exchange)
 		}
-	case http.MethodOptions:
-		x.Header().Set("Allow", allowed+", "+http.MethodOptions)
-		return a.site.Preflight(&x.Exchange)
-	default:
-		return methodNotAllowed(x, allowed)
+		return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes " + takes + " only"}
 	}
 	session, leave, err := serving.Admit(&x.Exchange, a.site, a.authenticate)
 	if err != nil {
@@ -189,9 +186,4 @@ func (a *api) answerCall(x *exchange, method string, answer handle) error {
 	defer leave()
 	x.session = session
 	return answer(x)
-}
-
-func methodNotAllowed(x *exchange, allowed string) error {
-	x.Header().Set("Allow", allowed+", "+http.MethodOptions)
-	return &imagegen.Error{Code: serving.CodeMethodNotAllowed, Message: "this address takes " + allowed + " only"}
 }

@@ -38,11 +38,7 @@ func checkQuery(raw string) error {
 // the caller discards. Only an edit takes a form, or images in JSON.
 func (a *api) read(x *exchange, edit bool) (*request, error) {
 	contentType := x.Request.Header.Get("Content-Type")
-	mediaType, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
-		mediaType = ""
-	}
-	switch {
+	switch mediaType, _, _ := mime.ParseMediaType(contentType); {
 	case mediaType == "application/json":
 		return a.readJSON(x, edit)
 	case !edit && mediaType == "multipart/form-data":
@@ -53,16 +49,12 @@ func (a *api) read(x *exchange, edit bool) (*request, error) {
 		return nil, imagegen.Invalid("the Content-Type must be multipart/form-data or application/json; got %s",
 			serving.Shown(contentType))
 	}
-	boundary, err := serving.Boundary(parameters, err)
-	if err != nil {
-		return nil, err
-	}
-	return a.readForm(x, boundary)
+	return a.readForm(x)
 }
 
 // readForm reads a form part by part. Files go to the spool as they arrive; on an error
 // they are discarded.
-func (a *api) readForm(x *exchange, boundary string) (*request, error) {
+func (a *api) readForm(x *exchange) (*request, error) {
 	r := newRequest()
 	held := a.site.Limits.Hold(x.Payer)
 	defer held.Release()
@@ -70,7 +62,7 @@ func (a *api) readForm(x *exchange, boundary string) (*request, error) {
 		IsFile: func(name string) bool { return name == fieldMask || name == fieldImage || name == fieldImage+"[]" },
 		Known:  func(name string) error { _, err := newRequest().findInForm(name); return err },
 	}
-	if err := form.Read(&x.Exchange, boundary); err != nil {
+	if err := form.Read(&x.Exchange); err != nil {
 		return nil, err
 	}
 	for _, f := range form.Files {

@@ -2,6 +2,7 @@ package serving
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -107,9 +108,7 @@ func (x *Exchange) Write(p []byte) (int, error) {
 func (x *Exchange) Flush() error {
 	x.extend(0)
 	err := x.control.Flush()
-	if x.cut == nil {
-		x.cut = err
-	}
+	x.cut = cmp.Or(x.cut, err)
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"mime"
 	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -31,8 +32,9 @@ type File struct {
 	imagegen.Reference
 }
 
-// Boundary returns the boundary of a form from what mime.ParseMediaType says of its Content-Type.
-func Boundary(parameters map[string]string, err error) (string, error) {
+// boundaryOf returns the boundary of a form with this Content-Type.
+func boundaryOf(contentType string) (string, error) {
+	_, parameters, err := mime.ParseMediaType(contentType)
 	switch {
 	case err != nil:
 		return "", imagegen.Invalid("the parameters of the Content-Type multipart/form-data cannot be read; a boundary with " +
@@ -44,7 +46,11 @@ func Boundary(parameters map[string]string, err error) (string, error) {
 }
 
 // Read reads the form that is the body of x. On an error it discards the files that had come.
-func (f *Form) Read(x *Exchange, boundary string) error {
+func (f *Form) Read(x *Exchange) error {
+	boundary, err := boundaryOf(x.Request.Header.Get("Content-Type"))
+	if err != nil {
+		return err
+	}
 	body, err := x.Body(formdata.MaxBytes)
 	if err != nil {
 		return err

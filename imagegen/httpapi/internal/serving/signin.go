@@ -9,18 +9,13 @@ import (
 	"github.com/imagegend/imagegend/internal/hostcall"
 )
 
-// forged answers a request that another site may have made a browser send: browsers add cookies to such requests, but
-// never a key.
-func forged(cause error) error {
-	return &imagegen.Error{Code: imagegen.CodeMissingKey, Err: cause,
-		Message: "a page of another site cannot use a sign-in; send an API key: Authorization: Bearer <API_KEY>"}
-}
-
-// signIn asks the host who signed in. What changes something must come from a page of this site. The host's function
-// gets a copy of the request, for it may go on when the request is over, and no body.
+// signIn asks the host who signed in. What changes something must come from a page of this site: another one can make a
+// browser send a request, to which that adds cookies, but never a key. The host's function gets a copy of the request,
+// for it may go on when the request is over, and no body.
 func (s *Site) signIn(x *Exchange) error {
 	if err := s.guard.Check(x.Request); err != nil {
-		return forged(err)
+		return &imagegen.Error{Code: imagegen.CodeMissingKey, Err: err,
+			Message: "a page of another site cannot use a sign-in; send an API key: Authorization: Bearer <API_KEY>"}
 	}
 	c, err := hostcall.Do(x.Ctx, "Options.Authenticate", func(ctx context.Context) (account.Caller, error) {
 		r := x.Request.Clone(ctx)

@@ -38,7 +38,7 @@ func Watch(h http.Handler, watchers ...Watcher) http.Handler {
 			}
 		}
 		defer func() {
-			a := x.answer()
+			a := Answer{Method: knownMethod(x.method), Route: x.route, Status: x.Status, Duration: time.Since(x.Began)}
 			for _, o := range watchers {
 				o.End(r.Context(), a)
 			}
@@ -78,10 +78,6 @@ func tellRoute(w http.ResponseWriter, route string) {
 		}
 		w = inner.Unwrap()
 	}
-}
-
-func (x *watched) answer() Answer {
-	return Answer{Method: knownMethod(x.method), Route: x.route, Status: x.Status, Duration: time.Since(x.Began)}
 }
 
 // knownMethod bounds the number of values that a metric's label can have.
