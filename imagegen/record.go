@@ -129,14 +129,6 @@ func (f Failure) Message() string {
 	return messageFailed
 }
 
-// code returns the error code for the owner.
-func (f Failure) code() Code {
-	if f.Class == ClassCancelled {
-		return CodeCancelled
-	}
-	return CodeGenerationFailed
-}
-
 // Fence names one attempt at one generation. A write with the fence of an attempt that
 // another has taken over changes nothing.
 type Fence struct {
@@ -269,8 +261,11 @@ func (r Record) Generation() Generation {
 		g.Usage = g.Usage.Plus(c.Usage)
 	}
 	if r.Failure != nil {
-		g.Failure = &Error{Code: r.Failure.code(), Message: r.Failure.Message(), Generation: r.ID,
+		g.Failure = &Error{Code: CodeGenerationFailed, Message: r.Failure.Message(), Generation: r.ID,
 			Lasting: r.Failure.Class.RequestAtFault()}
+	}
+	if r.Cancelled() {
+		g.Failure.Code = CodeCancelled
 	}
 	return g
 }

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // State is the stored state of a generation. [Record.Status] is what its owner sees of
@@ -412,9 +412,5 @@ func shortened(s string) string {
 	if len(s) <= MaxDetail {
 		return s
 	}
-	n := MaxDetail - len(more)
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + more
+	return strings.ToValidUTF8(s[:MaxDetail-len(more)], "") + more
 }

@@ -130,15 +130,8 @@ func (q UsageQuery) Sum(rows iter.Seq[Usage]) ([]Usage, error) {
 	for r := range q.counted(rows) {
 		sums := r.UsageSums
 		r.UsageSums = UsageSums{}
-		if !slices.Contains(q.By, UsageByDay) {
-			r.Day = time.Time{}
-		}
-		if !slices.Contains(q.By, UsageByModel) {
-			r.Model = ""
-		}
-		if !slices.Contains(q.By, UsageByKey) {
-			r.Key = ""
-		}
+		of := q.group(TotalsKey{Day: r.Day, Model: r.Model, Key: r.Key})
+		r.Day, r.Model, r.Key = of.Day, of.Model, of.Key
 		if groups[r] = groups[r].Plus(sums); len(groups) > MaxUsageRows {
 			return nil, Invalid("the usage has more than %d rows; ask for fewer days, or group it by less",
 				MaxUsageRows)
