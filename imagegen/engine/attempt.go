@@ -93,7 +93,7 @@ func (a *attempt) run(base context.Context, limit time.Duration) {
 // collect ranges over the provider's images, and returns once they are stored. A panic of the
 // provider, or of the loop's body, becomes an error here.
 func (a *attempt) collect(ctx context.Context) (err error) {
-	store, stored := a.storeInOrder(ctx)
+	store, stored := a.storeInOrder()
 	defer stored()
 	defer func() {
 		if v := recover(); v != nil {
@@ -148,7 +148,7 @@ func (i unstored) discardAfter(err error) {
 // storeInOrder starts to store images in the order in which store is called. It does not hold up
 // the provider: what it has made is taken while a storage fails, as long as there is memory.
 // stored waits until all are stored or ctx has ended.
-func (a *attempt) storeInOrder(ctx context.Context) (store func(unstored), stored func()) {
+func (a *attempt) storeInOrder() (store func(unstored), stored func()) {
 	images := make(chan unstored, a.record.N)
 	var all sync.WaitGroup
 	all.Go(func() {

@@ -32,7 +32,9 @@ func (e *Engine) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 		e.lastAudit.Store(&Audit{At: e.cfg.Now(), Duration: time.Since(began), Report: report, Err: err})
 		e.notifyObserver(ctx, imagegen.Event{Kind: imagegen.EventAudited, Duration: time.Since(began),
 			Count: len(report.Violations) + report.More, Err: err})
-		err = errors.Join(err, e.noteAct(ctx, auditRow(report, err)))
+		if t := e.Trail(); t != nil {
+			err = errors.Join(err, t.Note(ctx, auditRow(report, err)))
+		}
 	}
 	return report, err
 }

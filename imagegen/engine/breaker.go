@@ -153,12 +153,11 @@ func (b *breaker) noteStored(e *Engine, err error, began time.Time) bool {
 // wait waits until images can be stored. It returns false if ctx ends first.
 func (b *breaker) wait(ctx context.Context) bool {
 	b.mu.Lock()
-	works := b.works
-	if b.why == nil {
-		b.mu.Unlock()
+	why, works := b.why, b.works
+	b.mu.Unlock()
+	if why == nil {
 		return ctx.Err() == nil
 	}
-	b.mu.Unlock()
 	select {
 	case <-works:
 		return true

@@ -18,7 +18,7 @@ type catalogEntry struct {
 	Model
 	can    imagegen.Capabilities // the provider's
 	info   imagegen.ModelInfo    // without prices, see Engine.pricedInfo
-	prices []imagegen.Price      // the model's lines
+	prices []imagegen.Price      // the model's lines as they apply, one after the other; the last has no condition
 
 	// efforts are what can be asked of the provider, by tier; first what a request asks that leaves everything open
 	efforts map[imagegen.Tier][]imagegen.Quality
@@ -31,8 +31,8 @@ func (m Model) entry(policy Policy) catalogEntry {
 		policy = SizeFirst
 	}
 	can := m.Provider.Capabilities().WithDefaults()
-	return catalogEntry{Model: m, can: can, info: m.info(can), prices: m.lines(),
-		hung: new(atomic.Int64)}.withEfforts(policy)
+	return catalogEntry{Model: m, can: can, info: m.info(can), hung: new(atomic.Int64),
+		prices: append(slices.Clone(m.Prices), imagegen.Price{Credits: m.Credits})}.withEfforts(policy)
 }
 
 // catalog is a set of models. It is never changed, so reading it needs no lock.

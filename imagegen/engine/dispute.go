@@ -13,17 +13,11 @@ import (
 func (e *Engine) dispute(ctx context.Context, r imagegen.Record, refusal error,
 	b *imagegen.Balance) (imagegen.Record, error) {
 	got, err := e.update(ctx, r.Fence(), imagegen.DisputeChange{Detail: refusal.Error(), At: e.now(), Balance: b})
-	if err == nil && got.Dispute != "" {
-		e.logDispute(ctx, got)
+	if err == nil && got.Dispute != "" { // nothing else tells the operator until somebody asks for the list
+		e.cfg.Log.ErrorContext(ctx, "the ledger refuses a settlement for good; an operator has to resolve it",
+			"generation", got.ID, "user", got.User, "credits", got.Used(), "error", got.Dispute)
 	}
 	return got, err
-}
-
-// logDispute tells the operator about a dispute; nothing else does until somebody asks
-// for the list.
-func (e *Engine) logDispute(ctx context.Context, r imagegen.Record) {
-	e.cfg.Log.ErrorContext(ctx, "the ledger refuses a settlement for good; an operator has to resolve it",
-		"generation", r.ID, "user", r.User, "credits", r.Used(), "error", r.Dispute)
 }
 
 // Resolution is how an operator ends a dispute.

@@ -137,14 +137,6 @@ func (e *Engine) Trail() account.TrailStore {
 	return t
 }
 
-// noteAct adds a row to the audit trail, if there is one.
-func (e *Engine) noteAct(ctx context.Context, r account.TrailRow) error {
-	if t := e.Trail(); t != nil {
-		return t.Note(ctx, r)
-	}
-	return nil
-}
-
 // Accounts returns the users and API keys of the Store.
 func (e *Engine) Accounts() *account.Accounts { return e.accounts }
 
@@ -178,10 +170,4 @@ func (e *Engine) storeReady(ctx context.Context) error {
 		return r.Ready(ctx)
 	}
 	return nil
-}
-
-// accountType returns the account type by which a user is priced.
-func (e *Engine) accountType(ctx context.Context, u imagegen.UserID) (string, error) {
-	user, err := e.accounts.Account(ctx, u)
-	return user.AccountType, err
 }

@@ -112,9 +112,6 @@ func (s *Session) refuse(ctx context.Context, user imagegen.User, r imagegen.Rec
 // earlierCall returns the record that reserves the idempotency key of a request.
 // ErrNotFound.
 func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.Record, error) {
-	if r.IdempotencyKey == "" {
-		return imagegen.Record{}, imagegen.ErrNotFound
-	}
 	former, err := e.store.GenerationByIdempotencyKey(ctx, r.User, r.IdempotencyKey)
 	if err == nil && !former.HoldsIdempotencyKey(e.Age(former.CompletedAt)) {
 		err = imagegen.ErrNotFound
@@ -122,20 +119,14 @@ func (e *Engine) earlierCall(ctx context.Context, r imagegen.Record) (imagegen.R
 	return former, err
 }
 
-// replay returns the answer of the call that holds the idempotency key.
+// replay returns the answer that the call which holds the idempotency key was given, or would have been given.
 // ErrIdempotencyKeyReused: that was another request.
 func (c *call) replay(former imagegen.Record) (imagegen.Result, error) {
 	// which knows not for what it was
 	erased := former.State == imagegen.StateErasing || former.State == imagegen.StateErased
-	if !erased && former.Fingerprint != c.record.Fingerprint {
-		return imagegen.Result{}, imagegen.ErrIdempotencyKeyReused
-	}
-	return replay(former)
-}
-
-// replay returns the answer that the first call was given, or would have been given.
-func replay(former imagegen.Record) (imagegen.Result, error) {
 	switch {
+	case !erased && former.Fingerprint != c.record.Fingerprint:
+		return imagegen.Result{}, imagegen.ErrIdempotencyKeyReused
 	case former.State == imagegen.StateCharging:
 		return imagegen.Result{}, inUse("")
 	case !former.Visible(): // erased

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/internal/hostcall"
 )
 
 // Order is what a price is asked for.
@@ -68,38 +69,15 @@ func (m catalogEntry) callPrice(ctx context.Context, o Order) (imagegen.Credits,
 	if m.hung.Load() > 0 {
 		return 0, fmt.Errorf("an earlier call has not returned within %v", priceLimit)
 	}
-	type result struct {
-		credits imagegen.Credits
-		err     error
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, priceLimit, fmt.Errorf("it did not return within %v", priceLimit))
 	defer cancel()
-	returned := make(chan result, 1)
 	late := time.AfterFunc(priceLimit, func() { m.hung.Add(1) })
-	go func() {
-		r := result{err: errors.New("it ended its goroutine")}
-		defer func() {
-			if v := recover(); v != nil {
-				r.err = fmt.Errorf("panic: %v", v)
-			}
-			if !late.Stop() {
-				m.hung.Add(-1)
-			}
-			returned <- r
-		}()
-		r.credits, r.err = m.Price(ctx, o)
-	}()
-	select {
-	case r := <-returned:
-		return r.credits, r.err
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+	returned := func() {
+		if !late.Stop() {
+			m.hung.Add(-1)
+		}
 	}
-}
-
-// lines are the prices of a model in the order in which they apply: the last is the one without conditions.
-func (m Model) lines() []imagegen.Price {
-	return append(slices.Clone(m.Prices), imagegen.Price{Credits: m.Credits})
+	return hostcall.Await(ctx, returned, func(ctx context.Context) (imagegen.Credits, error) { return m.Price(ctx, o) })
 }
 
 // listPrice returns what the first line says that fits an order; ok reports whether one fits.

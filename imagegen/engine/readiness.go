@@ -25,16 +25,11 @@ func (r Readiness) Ready() bool { return len(r.Reasons) == 0 }
 // is cheap. It logs each change once.
 func (e *Engine) Readiness(ctx context.Context) Readiness {
 	var r Readiness
-	if err := e.life.accepting(); err != nil {
-		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
-	}
-	if err := e.storeReady(ctx); err != nil {
-		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
-	}
-	if err := e.breaker.err(); err != nil && !slices.ContainsFunc(r.Reasons, func(n imagegen.Notice) bool {
-		return n.Code == reasonOf(err)
-	}) {
-		r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
+	for _, err := range []error{e.life.accepting(), e.storeReady(ctx), e.breaker.err()} {
+		known := func(n imagegen.Notice) bool { return n.Code == reasonOf(err) }
+		if err != nil && !slices.ContainsFunc(r.Reasons, known) {
+			r.Reasons = append(r.Reasons, imagegen.Notice{Code: reasonOf(err), Detail: err.Error()})
+		}
 	}
 	if k, ok := e.store.(imagegen.Timekeeper); ok {
 		if leap, doubt := k.ClockInDoubt(); doubt {

@@ -239,8 +239,8 @@ func (r *partsReader) Read(p []byte) (int, error) {
 		}
 		n, err := r.readPart(p)
 		if err == io.EOF {
-			r.nextPart()
-			err = nil
+			_ = r.Close()
+			r.parts, r.at, err = r.parts[1:], 0, nil
 		}
 		if err != nil {
 			err = r.fail(err)
@@ -274,11 +274,6 @@ func (r *partsReader) readPart(p []byte) (int, error) {
 		}
 	}
 	return r.file.Read(p)
-}
-
-func (r *partsReader) nextPart() {
-	_ = r.Close()
-	r.parts, r.at = r.parts[1:], 0
 }
 
 // Close implements [io.Closer].

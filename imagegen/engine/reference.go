@@ -12,10 +12,9 @@ import (
 
 // newUploads connects uploads to the spool and the ledger.
 func (e *Engine) newUploads() *uploads.Uploads {
-	return uploads.New(uploads.Config{Spool: e.spool, NewID: func() imagegen.ReferenceID {
-		return e.ids.Reference(e.cfg.Now())
-	},
-		Remove: e.removeSpooled, CannotPay: e.cannotPay, Most: e.cfg.Limits.MaxSpooled})
+	return uploads.New(uploads.Config{Spool: e.spool, Remove: e.removeSpooled, Most: e.cfg.Limits.MaxSpooled,
+		NewID:     func() imagegen.ReferenceID { return e.ids.Reference(e.cfg.Now()) },
+		CannotPay: func(ctx context.Context, u imagegen.UserID) bool { return e.hasLess(ctx, u, e.cheapest()) }})
 }
 
 // StageReference copies one reference image of the user to the spool and checks it meanwhile; at most a
@@ -57,11 +56,6 @@ func (e *Engine) removeEndedUploads(ctx context.Context) {
 			e.uploads.RemoveHeld(held)
 		}
 	}
-}
-
-// cannotPay reports whether a user cannot pay for the cheapest image.
-func (e *Engine) cannotPay(ctx context.Context, u imagegen.UserID) bool {
-	return e.hasLess(ctx, u, e.cheapest())
 }
 
 // hasLess reports whether a user has fewer credits. If the ledger does not answer, it says no: the charge will tell.

@@ -104,12 +104,11 @@ func (e *Engine) finish(ctx context.Context, r imagegen.Record, o imagegen.Outco
 	ctx, closing := e.beginStep(ctx, imagegen.EventClosed, r)
 	defer func() { closing.report(0, err) }()
 	if !r.Async && len(o.Images) > 0 {
-		o.AccountType, err = insist(ctx, e.life.hard, func(ctx context.Context) (string, error) {
-			return e.accountType(ctx, r.User)
-		})
+		user, err := e.insistAccount(ctx, r.User)
 		if err != nil {
 			return r, err
 		}
+		o.AccountType = user.AccountType
 	}
 	if e.joint != nil {
 		return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) {
@@ -156,9 +155,7 @@ func (e *Engine) balanceToTell(ctx context.Context, r imagegen.Record) (*imagege
 	if !r.WantsBalance() {
 		return nil, nil
 	}
-	user, err := insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.User, error) {
-		return e.accounts.Account(ctx, r.User)
-	})
+	user, err := e.insistAccount(ctx, r.User)
 	if err != nil {
 		return nil, err
 	}
@@ -181,6 +178,13 @@ func (e *Engine) update(ctx context.Context, f imagegen.Fence, c imagegen.Change
 func (e *Engine) insistUpdate(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.Record, error) {
 		return e.store.Update(ctx, f, c)
+	})
+}
+
+// insistAccount returns a user as it is charged and priced, see insist.
+func (e *Engine) insistAccount(ctx context.Context, u imagegen.UserID) (imagegen.User, error) {
+	return insist(ctx, e.life.hard, func(ctx context.Context) (imagegen.User, error) {
+		return e.accounts.Account(ctx, u)
 	})
 }
 

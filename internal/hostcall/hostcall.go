@@ -26,8 +26,25 @@ func Do[T any](ctx context.Context, name string, f func(context.Context) (T, err
 	default:
 		return value, imagegen.Overloaded(time.Second, fmt.Errorf("%s: too many calls have not returned", name))
 	}
-	limited, cancel := context.WithTimeout(ctx, Limit)
+	limited, cancel := context.WithTimeoutCause(ctx, Limit, errLate)
 	defer cancel()
+	value, err = Await(limited, func() { <-hanging }, f)
+	_, coded := errors.AsType[*imagegen.Error](err)
+	switch {
+	case err == nil, coded, ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return value, err
+	case errors.Is(err, errLate):
+		return value, imagegen.Overloaded(time.Second, fmt.Errorf("%s took longer than %v", name, Limit))
+	}
+	return value, imagegen.Internal(fmt.Errorf("%s: %w", name, err))
+}
+
+// errLate is the cause with which a call ends that has taken Limit.
+var errLate = errors.New("it took too long")
+
+// Await returns what f returns or, if ctx ends first, the cause of that. A panic of f, and the end of its goroutine, is
+// an error. returned is called once f has returned, however late that is.
+func Await[T any](ctx context.Context, returned func(), f func(context.Context) (T, error)) (value T, err error) {
 	type result struct {
 		value T
 		err   error
@@ -39,21 +56,15 @@ func Do[T any](ctx context.Context, name string, f func(context.Context) (T, err
 			if p := recover(); p != nil {
 				r.err = fmt.Errorf("it panicked: %v\n%s", p, debug.Stack())
 			}
-			<-hanging
+			returned()
 			done <- r
 		}()
-		r.value, r.err = f(limited)
+		r.value, r.err = f(ctx)
 	}()
 	select {
 	case r := <-done:
-		if _, coded := errors.AsType[*imagegen.Error](r.err); r.err != nil && !coded {
-			r.err = imagegen.Internal(fmt.Errorf("%s: %w", name, r.err))
-		}
 		return r.value, r.err
-	case <-limited.Done():
-		if ctx.Err() != nil {
-			return value, context.Cause(ctx)
-		}
-		return value, imagegen.Overloaded(time.Second, fmt.Errorf("%s took longer than %v", name, Limit))
+	case <-ctx.Done():
+		return value, context.Cause(ctx)
 	}
 }

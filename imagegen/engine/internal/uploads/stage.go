@@ -88,7 +88,7 @@ func (u *Uploads) keep(ctx context.Context, user imagegen.UserID, in *stream.Met
 	kept := false
 	defer func() { // also when r panics
 		if !kept {
-			coming.giveUp()
+			u.bytes.Give(user, coming.taken)
 		}
 	}()
 	if err := u.Spool.Stage(ctx, f.file.ID, in); err != nil {

@@ -183,9 +183,6 @@ func (a *arrival) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// giveUp gives back the bytes of a file that was not stored.
-func (a *arrival) giveUp() { a.uploads.bytes.Give(a.user, a.taken) }
-
 func tooManyUploads(message string) error {
 	return &imagegen.Error{Code: imagegen.CodeOverloaded, Message: message, RetryAfter: time.Second}
 }
