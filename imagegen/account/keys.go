@@ -171,7 +171,8 @@ func (a *Accounts) usable(ctx context.Context, hash [32]byte) (k imagegen.Key, u
 func newRawKey(prefix string) string {
 	var secret [32]byte
 	rand.Read(secret[:]) // never fails
-	s := prefix + inBase62(new(big.Int).SetBytes(secret[:]), keySecretLength)
+	digits := new(big.Int).SetBytes(secret[:]).Text(62)
+	s := prefix + strings.Repeat("0", keySecretLength-len(digits)) + digits
 	return s + checksum(s)
 }
 
@@ -195,11 +196,6 @@ func checksum(s string) string {
 	return string(b[:])
 }
 
-func inBase62(n *big.Int, length int) string {
-	digits := n.Text(62)
-	return strings.Repeat("0", length-len(digits)) + digits
-}
-
 // keyUse collects when keys were last used, so that no request pays for writing it. mu
 // guards last, which is nil until a key is used.
 type keyUse struct {
@@ -216,14 +212,12 @@ func (u *keyUse) touch(id imagegen.KeyID, now time.Time) {
 	u.last[id] = now
 }
 
-func (u *keyUse) takeUsed() map[imagegen.KeyID]time.Time {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	last := u.last
-	u.last = nil
-	return last
-}
-
 // TakeUsedKeys returns the keys that were used since the previous call of TakeUsedKeys, and when each was
 // last used. The engine calls it, to store those times.
-func (a *Accounts) TakeUsedKeys() map[imagegen.KeyID]time.Time { return a.used.takeUsed() }
+func (a *Accounts) TakeUsedKeys() map[imagegen.KeyID]time.Time {
+	a.used.mu.Lock()
+	defer a.used.mu.Unlock()
+	last := a.used.last
+	a.used.last = nil
+	return last
+}

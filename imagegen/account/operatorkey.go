@@ -73,12 +73,6 @@ type OperatorKey struct {
 	RevokedAt time.Time // zero: not revoked
 }
 
-// checkUsable returns why the key cannot be used at that time: ErrInvalidKey if it is revoked, ErrExpiredKey; nil if it
-// can.
-func (k OperatorKey) checkUsable(at time.Time) error {
-	return imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.CheckUsable(imagegen.User{}, at)
-}
-
 // OperatorKeyStore keeps operator keys: only their hashes, never the keys. It is
 // optional. The contract of [imagegen.Store] on concurrency, durability and contexts
 // holds here too, and that of [TrailStore] on acts.

@@ -72,5 +72,5 @@ func (o *OperatorKeys) Verify(ctx context.Context, raw string) (OperatorKey, err
 	case err != nil:
 		return OperatorKey{}, imagegen.ToUserError(err)
 	}
-	return k, k.checkUsable(o.now())
+	return k, imagegen.Key{RevokedAt: k.RevokedAt, ExpiresAt: k.ExpiresAt}.CheckUsable(imagegen.User{}, o.now())
 }

@@ -72,7 +72,7 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 		w.images.WithLabelValues(model).Add(float64(len(e.Generation.Images)))
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	case imagegen.EventFailed, imagegen.EventCancelled:
-		w.ended.WithLabelValues(model, string(classOf(e.Failure))).Inc()
+		w.ended.WithLabelValues(model, string(e.Failure.Class.Ending())).Inc()
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	// A dispute ends long after its generation, and can give credits back.
 	case imagegen.EventResolved:
@@ -127,12 +127,4 @@ func (w work) commit(e imagegen.Event) {
 	if e.Err != nil {
 		w.commitFailures.Inc()
 	}
-}
-
-// classOf is the class of a failed generation.
-func classOf(f *imagegen.Failure) imagegen.Ending {
-	if f == nil {
-		return imagegen.EndedUnknown
-	}
-	return f.Class.Ending()
 }

@@ -187,7 +187,7 @@ func (d *Deliverer) deliverUntil(ctx context.Context, e *endpoint, end time.Time
 // at once. The place is read anew each time, since somebody may have set it back; who does so during a try has set it.
 func (d *Deliverer) deliverNext(ctx context.Context, e *endpoint) (more bool, err error) {
 	from, err := d.place(ctx, e)
-	if err != nil || from.Tries > 0 && !d.due(from) {
+	if err != nil || from.Tries > 0 && d.now().Sub(from.At) < pauseAfter(from.Tries) {
 		return false, err
 	}
 	p := from
@@ -215,11 +215,6 @@ func (d *Deliverer) deliverNext(ctx context.Context, e *endpoint) (more bool, er
 // wants reports whether an endpoint gets an event. What it may have lost concerns each.
 func (e *endpoint) wants(event imagegen.FeedEvent) bool {
 	return e.Kinds == nil || event.Kind == imagegen.FeedLost || slices.Contains(e.Kinds, event.Kind)
-}
-
-// due reports whether the event that was refused is to be tried again.
-func (d *Deliverer) due(p imagegen.FeedPlace) bool {
-	return d.now().Sub(p.At) >= pauseAfter(p.Tries)
 }
 
 // place is that of an endpoint. One that has none begins with what happens from now on, by the numbers of the feed,
@@ -291,8 +286,7 @@ func (e *endpoint) post(ctx context.Context, id string, event admin.Event, now t
 	req.Header.Set("webhook-signature", e.signatures(id, at, body))
 	resp, err := e.client.Do(req)
 	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
+		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // without the URL, whose path may be a secret
 		}
 		return 0, err.Error()
