@@ -27,7 +27,6 @@ func (a *app) auditCommand() *cobra.Command {
 		Long: "Replays the ledger, checks every invariant and every image file against its record, also while the server\n" +
 			fmt.Sprintf("runs. Lists up to %d violations and exits with status 3 if there are any; 1 means that it could not audit.", imagegen.MaxViolations),
 		Example: "  imagegend audit && echo clean",
-		Args:    exactly(),
 	}
 	asJSON := jsonFlag(c, "the violations as one JSON array")
 	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {

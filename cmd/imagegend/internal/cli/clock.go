@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/imagegen/client/admin"
@@ -24,19 +27,13 @@ func (a *app) clockCommand() *cobra.Command {
 // clockShowCommand exits with status 0 whether or not the clock is in doubt: the question was answered. Scripts read
 // --json.
 func (a *app) clockShowCommand() *cobra.Command {
-	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show",
-		Args: exactly()}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
-		clock, err := admin.GetClock.Do(cmd.Context(), s, admin.None{})
-		if err != nil {
-			return err
-		}
+	c := &cobra.Command{Use: "show", Short: "tell whether the clock is in doubt", Example: "  imagegend clock show"}
+	answering(a, c, calling(admin.GetClock, &admin.None{}), func(clock admin.Clock) string {
 		if !clock.InDoubt {
-			return a.printResult(*asJSON, clock, "trusted")
+			return "trusted"
 		}
-		return a.printResult(*asJSON, clock,
-			"in doubt: the clock %s; set it right, and if it is right now, run imagegend clock confirm", clock.Leap)
+		return fmt.Sprintf("in doubt: the clock %s; set it right, and if it is right now, run imagegend clock confirm",
+			clock.Leap)
 	})
 	return c
 }
@@ -44,14 +41,11 @@ func (a *app) clockShowCommand() *cobra.Command {
 // clockConfirmCommand cannot be undone: what has expired by the confirmed time is gone.
 func (a *app) clockConfirmCommand() *cobra.Command {
 	c := &cobra.Command{Use: "confirm", Short: "trust the clock as it is now",
-		Example: "  date && imagegend clock confirm", Args: exactly()}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
-		if _, err := admin.ConfirmClock.Do(cmd.Context(), s, admin.None{}); err != nil {
-			return err
-		}
-		// The zero Clock is what clock show prints from now on.
-		return a.printResult(*asJSON, admin.Clock{}, "the clock is trusted")
-	})
+		Example: "  date && imagegend clock confirm"}
+	confirm := func(ctx context.Context, s admin.Caller) (admin.Clock, error) {
+		_, err := admin.ConfirmClock.Do(ctx, s, admin.None{})
+		return admin.Clock{}, err // what clock show prints from now on
+	}
+	answering(a, c, confirm, func(admin.Clock) string { return "the clock is trusted" })
 	return c
 }

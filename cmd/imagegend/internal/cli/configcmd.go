@@ -20,7 +20,6 @@ func (a *app) configCommand() *cobra.Command {
 		Long: "Shows the value of every setting of serve, and where it comes from. A flag counts before its environment\n" +
 			"variable, the variable before the configuration file, and the file before the default.",
 		Example: "  imagegend config --config /etc/imagegend/imagegend.yaml",
-		Args:    exactly(),
 	}
 	a.settings.ServeFlags(c.Flags())
 	asJSON := jsonFlag(c, "one JSON array")
@@ -55,7 +54,6 @@ func (a *app) configValidateCommand() *cobra.Command {
 			"connection and asks no upstream, so that it can run before a change is put in place: doctor looks at the rest.\n" +
 			"Each line is ok, warn or fail; exit status 1 says that one is fail.",
 		Example: "  imagegend config validate --config /etc/imagegend/imagegend.yaml && systemctl reload imagegend",
-		Args:    exactly(),
 	}
 	a.examination(c, a.validateConfig)
 	return c

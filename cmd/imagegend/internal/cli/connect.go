@@ -48,17 +48,25 @@ func calling[In, Out any](call admin.Call[In, Out], in *In) func(context.Context
 	return func(ctx context.Context, s admin.Caller) (Out, error) { return call.Do(ctx, s, *in) }
 }
 
-// changing makes c put its only argument into arg, make a call with in, and print the answer: line, or the answer as
-// JSON. Text of users in a line must go through plain.
-func changing[In, Out any, S ~string](a *app, c *cobra.Command, call admin.Call[In, Out], in *In, arg *S,
+// answering makes c print what answer returns: line, or the answer as JSON. Text of users in a line must go through
+// plain.
+func answering[Out any](a *app, c *cobra.Command, answer func(context.Context, admin.Caller) (Out, error),
 	line func(Out) string) {
 	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
-		*arg = S(args[0])
-		out, err := call.Do(cmd.Context(), s, *in)
+	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
+		out, err := answer(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
 		return a.printResult(*asJSON, out, "%s", line(out))
 	})
+}
+
+// changing makes c put its only argument into arg, make a call with in, and print the answer, as answering does.
+func changing[In, Out any, S ~string](a *app, c *cobra.Command, call admin.Call[In, Out], in *In, arg *S,
+	line func(Out) string) {
+	answering(a, c, func(ctx context.Context, s admin.Caller) (Out, error) {
+		*arg = S(c.Flags().Arg(0))
+		return call.Do(ctx, s, *in)
+	}, line)
 }

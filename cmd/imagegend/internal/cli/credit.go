@@ -37,21 +37,19 @@ func (a *app) creditGrantCommand() *cobra.Command {
 			"  imagegend credit grant --user alice 50 --promo --expires-in 720h",
 		Args: amountArg(&g.Credits),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
+	grant := func(ctx context.Context, s admin.Caller) (admin.Granted, error) {
 		// The time begins when the command runs, so that a script that is repeated names another instant, which Grant
 		// allows for.
 		g.Expires = expiry.time(time.Now())
-		granted, err := admin.GrantCredits.Do(cmd.Context(), s, g)
-		if err != nil {
-			return err
-		}
+		return admin.GrantCredits.Do(ctx, s, g)
+	}
+	answering(a, c, grant, func(granted admin.Granted) string {
 		// A repetition is a success, and says that it was one.
 		if granted.Repeated {
-			return a.usedAlready(*asJSON, granted, g.Ref, granted.Lot.CreatedAt, granted.Balance)
+			return usedAlready(g.Ref, granted.Lot.CreatedAt, granted.Balance)
 		}
-		return a.printResult(*asJSON, granted, "granted %s to %s in lot %s; the balance is %d",
-			plural(granted.Lot.Granted, "credit"), g.User, granted.Lot.ID, granted.Balance)
+		return fmt.Sprintf("granted %s to %s in lot %s; the balance is %d", plural(granted.Lot.Granted, "credit"),
+			g.User, granted.Lot.ID, granted.Balance)
 	})
 	userFlag(c, &g.User)
 	expiry.flags(c)
@@ -95,18 +93,12 @@ func (a *app) creditRevokeCommand() *cobra.Command {
 		Example: "  imagegend credit revoke --user alice 200 --ref refund-2041",
 		Args:    amountArg(&r.Credits),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
-		e, err := admin.RevokeCredits.Do(cmd.Context(), s, r)
-		if err != nil {
-			return err
-		}
+	answering(a, c, calling(admin.RevokeCredits, &r), func(e admin.Revoked) string {
 		if e.Repeated {
-			return a.usedAlready(*asJSON, e, r.Ref, e.Time, e.Balance)
+			return usedAlready(r.Ref, e.Time, e.Balance)
 		}
 		// The entry has the change of the balance, which is negative here.
-		return a.printResult(*asJSON, e, "took %s back from %s; the balance is %d", plural(-e.Credits, "credit"),
-			r.User, e.Balance)
+		return fmt.Sprintf("took %s back from %s; the balance is %d", plural(-e.Credits, "credit"), r.User, e.Balance)
 	})
 	userFlag(c, &r.User)
 	// The user is required all the same: an identifier with a typing error must not take credits from somebody else.
@@ -117,9 +109,9 @@ func (a *app) creditRevokeCommand() *cobra.Command {
 }
 
 // usedAlready reports a repetition, which changed nothing and is a success. at is when the reference was first used.
-func (a *app) usedAlready(asJSON bool, found any, ref string, at admin.Time, balance imagegen.Credits) error {
-	return a.printResult(asJSON, found,
-		"the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref, when(at), balance)
+func usedAlready(ref string, at admin.Time, balance imagegen.Credits) string {
+	return fmt.Sprintf("the reference %s was used already, at %s UTC: nothing was changed; the balance is %d", ref,
+		when(at), balance)
 }
 
 // creditLotsCommand also lists lots whose credits are all held by open charges: a refund returns credits to their lots.
@@ -129,7 +121,6 @@ func (a *app) creditLotsCommand() *cobra.Command {
 		Use:     "lots --user NAME",
 		Short:   "list a user's lots that still have credits, first to be consumed first",
 		Example: "  imagegend credit lots --user alice",
-		Args:    exactly(),
 	}
 	userFlag(c, &user)
 	// REMAINING can be spent; HELD is reserved for open charges, and is spent or comes back.
@@ -149,7 +140,6 @@ func (a *app) creditHistoryCommand() *cobra.Command {
 		Use:     "history --user NAME",
 		Short:   "list what changed a user's credits, newest first",
 		Example: "  imagegend credit history --user alice --limit 20",
-		Args:    exactly(),
 	}
 	userFlag(c, &user)
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest entries to list; without it, all")

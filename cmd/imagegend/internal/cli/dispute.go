@@ -16,7 +16,6 @@ func (a *app) generationDisputesCommand() *cobra.Command {
 		Use:     "disputes",
 		Short:   "list generations whose charge the ledger refuses to close, oldest first",
 		Example: "  imagegend generation disputes",
-		Args:    exactly(),
 	}
 	// CHARGED goes back with --refund. With --settle, USED is spent and only the rest goes back.
 	listing(a, c, calling(admin.ListDisputes, &admin.None{}), []string{"ID", "USER", "CHARGED", "USED", "COMPLETED",

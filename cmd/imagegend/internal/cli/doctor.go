@@ -30,7 +30,6 @@ func (a *app) doctorCommand() *cobra.Command {
 			"that one is fail.",
 		Example: "  imagegend doctor\n" +
 			"  imagegend doctor --config /etc/imagegend/imagegend.yaml --json",
-		Args: exactly(),
 	}
 	a.examination(c, a.examine)
 	return c

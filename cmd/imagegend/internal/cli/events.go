@@ -27,7 +27,6 @@ func (a *app) eventsCommand() *cobra.Command {
 			"--after it, a later call goes on there and misses nothing.",
 		Example: "  imagegend events --follow\n" +
 			"  imagegend events --after 1767225600000 --json >> events.jsonl",
-		Args: exactly(),
 	}
 	c.Flags().Uint64Var(&q.After, "after", 0, "the `number` of the last event that was read; 0 begins with the oldest")
 	c.Flags().BoolVar(&follow, "follow", false, "wait for further events, until it is interrupted")

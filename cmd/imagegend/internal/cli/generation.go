@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -90,13 +91,12 @@ func (a *app) generationDeleteCommand() *cobra.Command {
 		Example: "  imagegend generation delete gen_01J9Z3NDEKTSV4RRFFQ69G5FAV",
 		Args:    exactly("ID"),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) error {
-		if _, err := admin.EraseGeneration.Do(cmd.Context(), s, imagegen.GenerationID(args[0])); err != nil {
-			return err
-		}
-		return a.printResult(*asJSON, erased{args[0]}, "generation %s is erased", args[0])
-	})
+	erase := func(ctx context.Context, s admin.Caller) (erased, error) {
+		id := c.Flags().Arg(0)
+		_, err := admin.EraseGeneration.Do(ctx, s, imagegen.GenerationID(id))
+		return erased{id}, err
+	}
+	answering(a, c, erase, func(e erased) string { return fmt.Sprintf("generation %s is erased", e.Erased) })
 	return c
 }
 

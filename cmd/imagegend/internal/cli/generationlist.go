@@ -22,7 +22,6 @@ func (a *app) generationListCommand() *cobra.Command {
 		Long:  "Lists the newest generations, of one user or of all, without their prompts; generation show shows one with its prompt.",
 		Example: "  imagegend generation list --status failed\n" +
 			"  imagegend generation list --user alice --limit 100",
-		Args: exactly(),
 	}
 	c.Flags().StringVar(&q.User, "user", "", "only those of this `name`")
 	c.Flags().Var(config.NewChoice(&q.Status, imagegen.Statuses()), "status",

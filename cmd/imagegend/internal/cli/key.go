@@ -38,7 +38,6 @@ func (a *app) keyCreateCommand() *cobra.Command {
 			"  imagegend key create --user alice --name laptop --expires-in 720h\n" +
 			"  imagegend key create --user alice --name ci --limit day=20,at-once=2\n" +
 			"  imagegend key create --user school --name chat --on-behalf --limit day=20 --members 30",
-		Args: exactly(),
 	}
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
 	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
@@ -81,7 +80,6 @@ func (a *app) keyListCommand() *cobra.Command {
 		Use:     "list --user NAME",
 		Short:   "list a user's keys, oldest first",
 		Example: "  imagegend key list --user alice",
-		Args:    exactly(),
 	}
 	userFlag(c, &user)
 	// LIMITS are in the form that --limit takes, to be copied and changed. Of a key on behalf of people they are those

@@ -11,7 +11,7 @@ import (
 
 // manCommand prints the manual page for packages: the help of every command. It is hidden, since people have --help.
 func (a *app) manCommand() *cobra.Command {
-	c := &cobra.Command{Use: "man", Short: "print the manual page", Hidden: true, Args: exactly(),
+	c := &cobra.Command{Use: "man", Short: "print the manual page", Hidden: true,
 		Example: "  imagegend man > /usr/local/share/man/man1/imagegend.1"}
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {
 		fmt.Fprintf(a.stdout, ".TH IMAGEGEND 1 \"\" \"imagegend %s\"\n.SH NAME\nimagegend \\- %s\n",

@@ -30,7 +30,6 @@ func (a *app) mcpCommand() *cobra.Command {
 			"service offers the same, without files, at /mcp.",
 		Example: "  IMAGEGEND_API_KEY=img_live_… imagegend mcp --url https://images.example.com --dir ~/Pictures\n" +
 			"  imagegend mcp --dev --dir .",
-		Args: exactly(),
 	}
 	a.settings.MCPFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {

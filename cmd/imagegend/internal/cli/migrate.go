@@ -20,7 +20,6 @@ func (a *app) migrateCommand() *cobra.Command {
 			"step once, in order, in a transaction. --status says which steps were run, by whichever way.",
 		Example: "  imagegend migrate --database postgres://images_owner@db.example.com/app --database-schema images\n" +
 			"  imagegend migrate --database-schema images --print",
-		Args: exactly(),
 	}
 	show := c.Flags().Bool("print", false, "write the steps as SQL, without a database")
 	status := c.Flags().Bool("status", false, "list the steps, and change nothing")

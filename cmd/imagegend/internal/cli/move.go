@@ -28,7 +28,6 @@ func (a *app) moveCommand() *cobra.Command {
 		Example: "  imagegend move --data-dir /var/lib/imagegend --to-database postgres://db.example.com/imagegend --to-images s3://images\n" +
 			"  imagegend move --database postgres://db.example.com/imagegend --images s3://images --to-data-dir ./data\n" +
 			"  imagegend move --data-dir /var/lib/imagegend --give-up",
-		Args: exactly(),
 	}
 	// These are flags of the command and no settings, so that neither a variable nor a file can name a target.
 	var to config.Data

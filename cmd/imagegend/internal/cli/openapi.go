@@ -16,7 +16,6 @@ func (a *app) openapiCommand() *cobra.Command {
 		Long: "Prints the OpenAPI 3.1 document of the HTTP interface, from which clients can be generated. A running\n" +
 			"service has it at /openapi.json, and a page for reading it at /docs.",
 		Example: "  imagegend openapi > openapi.json",
-		Args:    exactly(),
 	}
 	c.RunE = a.action(func(*cobra.Command, []string) error {
 		_, err := a.stdout.Write(openapi.Document())

@@ -62,8 +62,7 @@ func (a *app) opsKeyCreateCommand() *cobra.Command {
 // opsKeyListCommand also lists keys that were revoked or have expired. It shows how a raw key begins, by which an
 // operator recognizes it.
 func (a *app) opsKeyListCommand() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list",
-		Args: exactly()}
+	c := &cobra.Command{Use: "list", Short: "list all operator keys, oldest first", Example: "  imagegend ops-key list"}
 	// SCOPES are joined by commas alone: one cell, which is also what --scope takes.
 	listing(a, c, calling(admin.ListOpsKeys, &admin.None{}), []string{"ID", "NAME", "PREFIX", "SCOPES", "CREATED",
 		"EXPIRES", "REVOKED"}, func(k admin.OpsKey) []any {

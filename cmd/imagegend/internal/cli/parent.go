@@ -50,8 +50,18 @@ func strictDefaults(root *cobra.Command) {
 		case "completion":
 			parent(c)
 		case "help":
-			c.Run, c.RunE = nil, help
+			c.Args, c.Run, c.RunE = cobra.ArbitraryArgs, nil, help
 		}
+	}
+}
+
+// strictArguments makes a command, and those below it, refuse arguments unless it says which it takes.
+func strictArguments(c *cobra.Command) {
+	if c.Args == nil {
+		c.Args = exactly()
+	}
+	for _, sub := range c.Commands() {
+		strictArguments(sub)
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 )
 
 // rootCommand builds the tree of commands. PersistentPreRunE fills in the settings before any command runs.
-// strictDefaults, complete and parent come last, since they work on the commands that are there.
+// strictDefaults, strictArguments, complete and parent come last, since they work on the commands that are there.
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "imagegend",
@@ -71,6 +71,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.restoreCommand(), a.moveCommand(), a.migrateCommand(), a.clockCommand())
 	addCommands(root, "", a.configCommand(), a.openapiCommand(), a.versionCommand(), a.manCommand())
 	strictDefaults(root)
+	strictArguments(root)
 	a.complete(root)
 	return parent(root)
 }

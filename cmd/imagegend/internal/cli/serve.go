@@ -21,7 +21,6 @@ func (a *app) serveCommand() *cobra.Command {
 			"status 74 says that the disk failed under a commit: check the disk before you start the service again.",
 		Example: "  imagegend serve --dev\n" +
 			"  imagegend serve --data-dir /var/lib/imagegend --models models.yaml --base-url https://images.example.com",
-		Args: exactly(),
 	}
 	a.settings.ServeFlags(c.Flags())
 	c.RunE = a.action(func(cmd *cobra.Command, _ []string) error {

@@ -28,7 +28,6 @@ func (a *app) trailCommand() *cobra.Command {
 		Example: "  imagegend trail --act credit --since 24h\n" +
 			"  imagegend trail --target alice --limit 20\n" +
 			"  imagegend trail --json > trail.jsonl",
-		Args: exactly(),
 	}
 	c.Flags().StringVar(&q.Actor, "actor", "",
 		"only acts of this `name`, identifier, or way and name such as console:olivia")

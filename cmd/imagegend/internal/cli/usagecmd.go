@@ -32,7 +32,6 @@ func (a *app) usageCommand() *cobra.Command {
 		Example: "  imagegend usage --user alice\n" +
 			"  imagegend usage --user alice --from 2026-01-01 --to 2026-01-31 --by key,model\n" +
 			"  imagegend usage --all --by model,user",
-		Args: exactly(),
 	}
 	c.Flags().StringVar(&q.User, "user", "", "`name` of the user")
 	c.Flags().StringVar(&q.Member, "member", "", "`name` of a member: only what the user paid for this one")
@@ -78,7 +77,8 @@ func (a *app) usageCommand() *cobra.Command {
 		header := append(grouped(report.By, heading), "CHARGED", "REFUNDED", "SPENT",
 			"IMAGES", "GENERATIONS", "FAILED", "CANCELLED")
 		return printList(a, *asJSON, report.Rows, header, func(r admin.UsageRow) []any {
-			cell := func(g imagegen.UsageGroup) any { return orNone(usageOf(r, g)) }
+			of := usageOf(r)
+			cell := func(g imagegen.UsageGroup) any { return or(of[g], "-") }
 			return append(grouped(report.By, cell),
 				r.Charged, r.Refunded, r.Spent, r.Images, r.Generations, r.Failed, r.Cancelled)
 		})
@@ -109,9 +109,10 @@ func (a *app) printTotals(asJSON bool, report admin.TotalsReport) error {
 	header := append(grouped(report.By, heading), "GENERATIONS", "IMAGES", "CREDITS",
 		"REVENUE "+report.Currency, "COST "+report.Currency, "MARGIN "+report.Currency, "UNKNOWN")
 	return printList(a, asJSON, report.Rows, header, func(r admin.TotalsRow) []any {
-		cell := func(g imagegen.UsageGroup) any { return orNone(totalsOf(r, g)) }
-		return append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, orNone(r.Revenue), r.Cost,
-			orNone(r.Margin), fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
+		of := totalsOf(r)
+		cell := func(g imagegen.UsageGroup) any { return or(of[g], "-") }
+		return append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, or(r.Revenue, "-"), r.Cost,
+			or(r.Margin, "-"), fmt.Sprintf("%d of %d", r.Unknown, r.Attempts))
 	})
 }
 
@@ -122,9 +123,10 @@ func writeTotals(to io.Writer, report admin.TotalsReport) error {
 	_ = w.Write(append(grouped(report.By, name), "generations", "images", "credits",
 		"revenue", "cost", "margin", "currency", "attempts", "unknown")) // Flush keeps the error
 	for _, r := range report.Rows {
-		cell := func(g imagegen.UsageGroup) any { return orEmpty(totalsOf(r, g)) }
-		cells := append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, orEmpty(r.Revenue), r.Cost,
-			orEmpty(r.Margin), report.Currency, r.Attempts, r.Unknown)
+		of := totalsOf(r)
+		cell := func(g imagegen.UsageGroup) any { return or(of[g], "") }
+		cells := append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, or(r.Revenue, ""), r.Cost,
+			or(r.Margin, ""), report.Currency, r.Attempts, r.Unknown)
 		var row []string
 		for _, cell := range cells {
 			row = append(row, fmt.Sprint(cell))
@@ -149,46 +151,23 @@ func grouped[T any](by []imagegen.UsageGroup, cell func(imagegen.UsageGroup) T) 
 // heading is what a table calls a property.
 func heading(g imagegen.UsageGroup) string { return strings.ToUpper(string(g)) }
 
-// totalsOf returns what a row of totals is of; nil: of nothing, such as of no key.
-func totalsOf(r admin.TotalsRow, by imagegen.UsageGroup) *string {
-	switch by {
-	case imagegen.UsageByDay:
-		return new(r.Day.Format(time.DateOnly))
-	case imagegen.UsageByModel:
-		return r.Model
-	case imagegen.UsageByPayer:
-		return r.Payer
-	case imagegen.UsageByUser:
-		return r.User
-	}
-	return (*string)(r.Key)
+// totalsOf returns what a row of totals is of, by group; nil: of nothing, such as of no key.
+func totalsOf(r admin.TotalsRow) map[imagegen.UsageGroup]*string {
+	return map[imagegen.UsageGroup]*string{imagegen.UsageByDay: new(r.Day.Format(time.DateOnly)),
+		imagegen.UsageByModel: r.Model, imagegen.UsageByPayer: r.Payer, imagegen.UsageByUser: r.User,
+		imagegen.UsageByKey: (*string)(r.Key)}
 }
 
-// usageOf returns what a row of usage is of; nil: of nothing.
-func usageOf(r admin.UsageRow, by imagegen.UsageGroup) *string {
-	switch by {
-	case imagegen.UsageByDay:
-		return new(r.Day.Format(time.DateOnly))
-	case imagegen.UsageByModel:
-		return r.Model
-	case imagegen.UsageByMember:
-		return r.Member
-	}
-	return (*string)(r.Key)
+// usageOf returns what a row of usage is of, by group; nil: of nothing.
+func usageOf(r admin.UsageRow) map[imagegen.UsageGroup]*string {
+	return map[imagegen.UsageGroup]*string{imagegen.UsageByDay: new(r.Day.Format(time.DateOnly)),
+		imagegen.UsageByModel: r.Model, imagegen.UsageByKey: (*string)(r.Key), imagegen.UsageByMember: r.Member}
 }
 
-// orEmpty returns "" for nil.
-func orEmpty[T any](v *T) any {
+// or returns what v points to, and none for nil: work that no key asked for, such as that of the console, has no key.
+func or[T any](v *T, none string) any {
 	if v == nil {
-		return ""
-	}
-	return *v
-}
-
-// orNone returns a dash for nil: work that no key asked for, such as that of the console, has no key.
-func orNone[T any](v *T) any {
-	if v == nil {
-		return "-"
+		return none
 	}
 	return *v
 }

@@ -49,7 +49,6 @@ func (a *app) userListCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "list all users with their roles and credits",
 		Example: "  imagegend user list --json",
-		Args:    exactly(),
 	}
 	listing(a, c, calling(admin.ListUsers, &admin.None{}), []string{"NAME", "ID", "ACCOUNT TYPE", "ROLE", "CREDITS",
 		"SPONSOR", "CREATED", "SUSPENDED", "DISABLED"}, func(u admin.User) []any {
@@ -70,25 +69,23 @@ func (a *app) userSetCommand() *cobra.Command {
 		Example: "  imagegend user set alice --account-type PRO\n  imagegend user set alice --notify-below 10",
 		Args:    exactly("NAME"),
 	}
-	asJSON := jsonFlag(c, "one JSON object")
-	a.administer(c, func(cmd *cobra.Command, s admin.Caller, args []string) (err error) {
-		var u admin.User
-		t.User, n.User = args[0], args[0]
+	set := func(ctx context.Context, s admin.Caller) (u admin.User, err error) {
+		t.User = c.Flags().Arg(0)
+		n.User = t.User
 		if c.Flags().Changed("account-type") {
-			if u, err = admin.SetAccountType.Do(cmd.Context(), s, t); err != nil {
-				return err
-			}
+			u, err = admin.SetAccountType.Do(ctx, s, t)
 		}
-		if c.Flags().Changed("notify-below") {
-			if u, err = admin.SetNotifyBelow.Do(cmd.Context(), s, n); err != nil {
-				return err
-			}
+		if err == nil && c.Flags().Changed("notify-below") {
+			u, err = admin.SetNotifyBelow.Do(ctx, s, n)
 		}
+		return u, err
+	}
+	answering(a, c, set, func(u admin.User) string {
 		line := fmt.Sprintf("user %s now has account type %s", u.Name, u.AccountType)
 		if u.NotifyBelow > 0 {
 			line += fmt.Sprintf(", and an event says when fewer than %d credits are left", u.NotifyBelow)
 		}
-		return a.printResult(*asJSON, u, "%s", line)
+		return line
 	})
 	c.Flags().StringVar(&t.Type, "account-type", "",
 		"`type` of the account: A-Z, 0-9 and _; of a member, an empty one is that of its sponsor")

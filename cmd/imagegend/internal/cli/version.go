@@ -49,8 +49,7 @@ func thisVersion() version {
 
 // versionCommand prints what --version prints, or all of it as JSON, for reports of bugs.
 func (a *app) versionCommand() *cobra.Command {
-	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json",
-		Args: exactly()}
+	c := &cobra.Command{Use: "version", Short: "show the version", Example: "  imagegend version --json"}
 	asJSON := jsonFlag(c, "one JSON object")
 	c.RunE = a.action(func(*cobra.Command, []string) error {
 		v := thisVersion()

@@ -22,7 +22,7 @@ func (a *app) webhookCommand() *cobra.Command {
 
 func (a *app) webhookListCommand() *cobra.Command {
 	c := &cobra.Command{Use: "list", Short: "list webhooks with their place and their last answer",
-		Example: "  imagegend webhook list", Args: exactly()}
+		Example: "  imagegend webhook list"}
 	listing(a, c, calling(admin.ListWebhooks, &admin.None{}), []string{"NAME", "ACCEPTED", "EVENT", "AT", "STATUS",
 		"ANSWER", "TRIES", "SINCE"}, func(w admin.Webhook) []any {
 		return []any{w.Name, w.Number, orDash(w.Event), when(w.At), w.Status, orDash(w.Answer), w.Tries, when(w.Since)}
