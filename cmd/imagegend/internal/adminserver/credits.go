@@ -161,18 +161,9 @@ func viewUsage(r imagegen.UsageReport) admin.UsageReport {
 
 // viewUsageRow shows a row. What the query does not group by is "" in r, and null in JSON.
 func viewUsageRow(r imagegen.Usage) admin.UsageRow {
-	v := admin.UsageRow{Day: admin.Day{Time: r.Day}, Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent,
-		Images: r.Images, Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
-	if r.Model != "" {
-		v.Model = &r.Model
-	}
-	if r.Key != "" {
-		v.Key = &r.Key
-	}
-	if r.MemberName != "" {
-		v.Member = &r.MemberName
-	}
-	return v
+	return admin.UsageRow{Day: admin.Day{Time: r.Day}, Model: orNull(r.Model), Key: orNull(r.Key),
+		Member: orNull(r.MemberName), Charged: r.Charged, Refunded: r.Refunded, Spent: r.Spent, Images: r.Images,
+		Generations: r.Generations, Failed: r.Failed, Cancelled: r.Cancelled}
 }
 
 // sameTerms compares a repeated grant with the lot that its reference made. If promo, priority or expiry differ, it

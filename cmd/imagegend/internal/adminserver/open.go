@@ -91,19 +91,14 @@ func connect(ctx context.Context, at config.Data, place string) (*Session, error
 		return nil, err // somebody else could have put a socket there, and would learn what the command sends
 	}
 	if answers(ctx, place) {
-		return newServerSession(place), nil
+		server := newRemote(resolve(place)) // to which nothing is sent yet
+		return &Session{server, true, server.Close}, nil
 	}
 	// A missing directory is an error of its own, with other advice than a missing database.
 	if _, err := os.Stat(at.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	return openLocal(ctx, at)
-}
-
-// newServerSession returns a session with the server behind a socket. Nothing is sent yet.
-func newServerSession(place string) *Session {
-	r := newRemote(resolve(place))
-	return &Session{r, true, r.Close}
 }
 
 // openLocal opens the data in this process. Its engine has no models and is not started: it serves to manage what

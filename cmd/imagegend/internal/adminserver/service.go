@@ -16,22 +16,12 @@ func (l *Local) listTrail(ctx context.Context, q admin.TrailQuery) (admin.TrailP
 	q.Target = l.Engine.Accounts().TrailTarget(ctx, q.Target) // rows name users by identifier
 	p, err := l.DB.Trail(ctx, account.TrailQuery{Actor: q.Actor, Act: q.Act, Target: q.Target, Since: q.Since.Time,
 		Before: q.Before, Limit: q.Limit})
-	names := make(map[imagegen.UserID]string)
-	view := func(r account.TrailRow) admin.TrailRow { return viewTrailRow(r, l.name(ctx, r.User, names)) }
-	return admin.TrailPage{Rows: each(p.Rows, view), Next: p.Next}, words(err)
-}
-
-// name returns a user's name, or "" if there is no such user. It remembers what it found: the rows of a page are
-// often about few users.
-func (l *Local) name(ctx context.Context, id imagegen.UserID, found map[imagegen.UserID]string) string {
-	name, known := found[id]
-	if !known && id != "" {
-		if u, err := l.Engine.Accounts().User(ctx, id); err == nil {
-			name = u.Name
-		}
-		found[id] = name
+	name := l.Engine.Accounts().Names(ctx)
+	view := func(r account.TrailRow) admin.TrailRow {
+		user, _ := name(r.User) // a row without the name is better than none
+		return viewTrailRow(r, user)
 	}
-	return name
+	return admin.TrailPage{Rows: each(p.Rows, view), Next: p.Next}, words(err)
 }
 
 // viewTrailRow shows a row. user is the name of the user whose the target is, which the row has as an identifier.

@@ -42,20 +42,8 @@ func (l *Local) sumTotals(ctx context.Context, in admin.TotalsQuery) (admin.Tota
 
 // viewTotalsRow shows a row. What the query does not group by is "" in r, and null in JSON.
 func viewTotalsRow(r imagegen.TotalsRow, names map[imagegen.UserID]string) admin.TotalsRow {
-	v := admin.TotalsRow{Day: admin.Day{Time: r.Day}, Generations: r.Generations, Images: r.Images, Spent: r.Spent,
+	named := func(id imagegen.UserID) *string { return orNull(cmp.Or(names[id], string(id))) }
+	return admin.TotalsRow{Day: admin.Day{Time: r.Day}, Model: orNull(r.Model), Payer: named(r.Payer),
+		User: named(r.User), Key: orNull(r.Key), Generations: r.Generations, Images: r.Images, Spent: r.Spent,
 		Cost: admin.Money{Micros: r.Cost}, Attempts: r.Attempts, Unknown: r.Unknown}
-	if r.Model != "" {
-		v.Model = &r.Model
-	}
-	named := func(id imagegen.UserID) *string {
-		if id == "" {
-			return nil
-		}
-		return new(cmp.Or(names[id], string(id)))
-	}
-	v.Payer, v.User = named(r.Payer), named(r.User)
-	if r.Key != "" {
-		v.Key = &r.Key
-	}
-	return v
 }

@@ -53,6 +53,14 @@ func each[T, V any](all []T, view func(T) V) []V {
 // listed returns the list itself, but never nil, as each does.
 func listed[T any](all []T) []T { return append([]T{}, all...) }
 
+// orNull is nil for "", which is null in JSON.
+func orNull[S ~string](s S) *S {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
 // at is a time as calls have it.
 func at(t time.Time) admin.Time { return admin.Time{Time: t} }
 

@@ -1,12 +1,12 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -25,7 +25,7 @@ type hooks struct {
 }
 
 // readHooks reads the file of webhooks, which nobody else may read, since it has their secrets.
-func readHooks(s config.Settings) ([]webhook.Endpoint, error) {
+func readHooks(s config.Settings) (all []webhook.Endpoint, err error) {
 	if s.Webhooks == "" {
 		return nil, nil
 	}
@@ -33,26 +33,12 @@ func readHooks(s config.Settings) ([]webhook.Endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--webhooks: %w", err)
 	}
-	var all []struct {
-		Name, URL string
-		Secrets   []string
-		Kinds     []imagegen.FeedKind
-		Private   bool
-	}
-	in := yaml.NewDecoder(bytes.NewReader([]byte(text)))
+	in := yaml.NewDecoder(strings.NewReader(text))
 	in.KnownFields(true)
 	if err := in.Decode(&all); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", s.Webhooks, err)
 	}
-	var endpoints []webhook.Endpoint
-	for _, e := range all {
-		p := webhook.Endpoint{Name: e.Name, URL: e.URL, Kinds: e.Kinds, Private: e.Private}
-		for _, secret := range e.Secrets {
-			p.Secrets = append(p.Secrets, imagegen.Secret(secret))
-		}
-		endpoints = append(endpoints, p)
-	}
-	return endpoints, nil
+	return all, nil
 }
 
 // prepare makes a deliverer of the file of webhooks.
