@@ -50,20 +50,11 @@ func parseDirectives(prompt string) (f Faults, rest string, err error) {
 func (f *Faults) set(directive string) (name string, err error) {
 	name, _, _ = strings.Cut(directive, "=")
 	argument := directive[len(name):]
-	ok := argument == ""
+	ok := false
+	if on := f.switches()[name]; on != nil {
+		*on, ok = true, argument == ""
+	}
 	switch name {
-	case "fail":
-		f.Fail = true
-	case "refuse":
-		f.Refuse = true
-	case "hang":
-		f.Hang = true
-	case "panic":
-		f.Panic = true
-	case "corrupt":
-		f.Corrupt = true
-	case "crash":
-		f.Crash = true
 	case "transient":
 		f.Transient, ok = positive(argument)
 	case "images":
@@ -78,14 +69,18 @@ func (f *Faults) set(directive string) (name string, err error) {
 	case "each":
 		f.Each, err = time.ParseDuration(strings.TrimPrefix(argument, "="))
 		ok = err == nil && f.Each > 0
-	default:
-		ok = false
 	}
 	if !ok {
 		return "", invalid("%s is not a directive of the fake provider; it knows %s", quote(opening+directive+"]"),
 			known)
 	}
 	return name, nil
+}
+
+// switches are the faults that a directive without an argument turns on.
+func (f *Faults) switches() map[string]*bool {
+	return map[string]*bool{"fail": &f.Fail, "refuse": &f.Refuse, "hang": &f.Hang, "panic": &f.Panic,
+		"corrupt": &f.Corrupt, "crash": &f.Crash}
 }
 
 // positive reads "=N".

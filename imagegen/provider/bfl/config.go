@@ -13,13 +13,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-const (
-	defaultBaseURL  = "https://api.bfl.ai/v1"
-	defaultModel    = "flux-2-pro"
-	defaultName     = "bfl"
-	defaultInterval = 500 * time.Millisecond
-)
-
 // Config describes the upstream and a model. Only APIKey is required.
 type Config struct {
 	// APIKey is sent to BaseURL's host, and where that is below bfl.ai to the other hosts there.
@@ -82,12 +75,11 @@ func Flux1() imagegen.SizeRules {
 
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
-	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
-	c.Model = cmp.Or(c.Model, defaultModel)
+	c.Name = cmp.Or(c.Name, "bfl")
+	c.BaseURL = cmp.Or(c.BaseURL, "https://api.bfl.ai/v1")
+	c.Model = cmp.Or(c.Model, "flux-2-pro")
 	f := familyOf(c.Model)
 	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, f.most))
-	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
 	if err := c.validateFor(f); err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}

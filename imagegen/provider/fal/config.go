@@ -14,12 +14,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-const (
-	defaultBaseURL     = "https://queue.fal.run"
-	defaultPlatformURL = "https://api.fal.ai/v1"
-	defaultName        = "fal"
-	defaultInterval    = 500 * time.Millisecond
-)
+const defaultPlatformURL = "https://api.fal.ai/v1"
 
 // Config describes a model on fal. APIKey, Model and one of Sizes and SizeRules are required.
 type Config struct {
@@ -58,11 +53,10 @@ type Config struct {
 
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
-	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
+	c.Name = cmp.Or(c.Name, "fal")
+	c.BaseURL = cmp.Or(c.BaseURL, "https://queue.fal.run")
 	c.PlatformURL = cmp.Or(c.PlatformURL, defaultPlatformURL)
 	c.EditModel = cmp.Or(c.EditModel, c.Model)
-	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
 	if c.Input == nil {
 		c.Input = c.usualInput()
 	}

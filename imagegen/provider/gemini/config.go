@@ -14,8 +14,6 @@ import (
 const (
 	officialHost   = "generativelanguage.googleapis.com"
 	defaultBaseURL = "https://" + officialHost + "/v1beta"
-	defaultModel   = "gemini-3-pro-image"
-	defaultName    = "gemini"
 	maxReferences  = 14 // of the models of generation 3
 )
 
@@ -53,9 +51,9 @@ type Config struct {
 
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
+	c.Name = cmp.Or(c.Name, "gemini")
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
-	c.Model = cmp.Or(c.Model, defaultModel)
+	c.Model = cmp.Or(c.Model, "gemini-3-pro-image")
 	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, maxReferences))
 	if c.Sizes == nil {
 		c.Sizes = Gemini3()

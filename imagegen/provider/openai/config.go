@@ -14,8 +14,6 @@ import (
 const (
 	officialHost   = "api.openai.com"
 	defaultBaseURL = "https://" + officialHost + "/v1"
-	defaultModel   = "gpt-image-2"
-	defaultName    = "openai"
 	// maxPerCall is the most images of one call, by OpenAI's API reference.
 	maxPerCall = 10
 )
@@ -103,9 +101,9 @@ type Config struct {
 
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
+	c.Name = cmp.Or(c.Name, "openai")
 	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
-	c.Model = cmp.Or(c.Model, defaultModel)
+	c.Model = cmp.Or(c.Model, "gpt-image-2")
 	c.MaxReferences = max(0, cmp.Or(c.MaxReferences, imagegen.MaxReferences))
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, maxPerCall)
 	f := familyOf(c.Model)

@@ -14,12 +14,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-const (
-	defaultBaseURL  = "https://api.replicate.com/v1"
-	defaultName     = "replicate"
-	defaultInterval = 500 * time.Millisecond
-)
-
 // Config describes a model on Replicate. APIKey, Input, one of Model and Deployment, and one of
 // Sizes and SizeRules are required.
 type Config struct {
@@ -54,9 +48,8 @@ type Config struct {
 
 // New returns an error that says what is wrong with c. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
-	c.BaseURL = cmp.Or(c.BaseURL, defaultBaseURL)
-	c.PollInterval = cmp.Or(c.PollInterval, defaultInterval)
+	c.Name = cmp.Or(c.Name, "replicate")
+	c.BaseURL = cmp.Or(c.BaseURL, "https://api.replicate.com/v1")
 	target, err := c.target()
 	if err != nil {
 		return nil, fmt.Errorf("replicate: %w", err)

@@ -62,20 +62,13 @@ type Member struct {
 	MaxConcurrent int
 }
 
-const (
-	defaultName             = "router"
-	defaultBackoff          = time.Second
-	defaultFailureThreshold = 5
-	defaultOpenFor          = 30 * time.Second
-)
-
 // New returns an error that says what is wrong with c. It asks the members only for their
 // names and capabilities.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
-	c.Backoff = cmp.Or(c.Backoff, defaultBackoff)
-	c.FailureThreshold = cmp.Or(c.FailureThreshold, defaultFailureThreshold)
-	c.OpenFor = cmp.Or(c.OpenFor, defaultOpenFor)
+	c.Name = cmp.Or(c.Name, "router")
+	c.Backoff = cmp.Or(c.Backoff, time.Second)
+	c.FailureThreshold = cmp.Or(c.FailureThreshold, 5)
+	c.OpenFor = cmp.Or(c.OpenFor, 30*time.Second)
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -15,8 +15,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-const defaultName = "http"
-
 // Config describes an API. BaseURL, Path, Input, Images and one of Sizes and SizeRules are required.
 type Config struct {
 	// APIKey is sent to BaseURL's host and nowhere else. Required unless Private.
@@ -118,7 +116,7 @@ const (
 
 // New returns an error that says what is wrong with c, under its Name. It makes no request.
 func New(c Config) (*Provider, error) {
-	c.Name = cmp.Or(c.Name, defaultName)
+	c.Name = cmp.Or(c.Name, "http")
 	c.MaxPerCall = cmp.Or(c.MaxPerCall, 1)
 	c.EditPath = cmp.Or(c.EditPath, c.Path)
 	if c.Upload.Path != "" {

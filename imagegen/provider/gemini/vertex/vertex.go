@@ -32,7 +32,6 @@ import (
 )
 
 const (
-	defaultName     = "vertex"
 	defaultLocation = "global"
 	scope           = "https://www.googleapis.com/auth/cloud-platform"
 )
@@ -79,7 +78,7 @@ func New(c Config) (*gemini.Provider, error) {
 	if !name.MatchString(c.Project) || !name.MatchString(c.Location) {
 		return nil, fmt.Errorf("vertex: the option Project is %q and Location %q; want such as my-project and europe-west4", c.Project, c.Location)
 	}
-	c.Name = cmp.Or(c.Name, defaultName)
+	c.Name = cmp.Or(c.Name, "vertex")
 	c.BaseURL = cmp.Or(c.BaseURL, address(c.Project, c.Location))
 	c.APIKey, c.Token = "", newTokens(account).get
 	return gemini.New(c.Config)

@@ -48,12 +48,12 @@ func (w *webpEncoder) head(width, height int) int {
 	put(uint64(w.depth-3), 1) // opacity is used
 	put(0, 3)                 // version
 	put(0, 3)                 // no transform, no colour cache, one group of codes
-	const literals, lengths = 256, 24
-	eightBits(put, literals, lengths) // green, or a length
-	eightBits(put, literals, 0)       // red
-	eightBits(put, literals, 0)       // blue
+	const lengths = 24
+	eightBits(put, lengths) // green, or a length
+	eightBits(put, 0)       // red
+	eightBits(put, 0)       // blue
 	if w.depth == 4 {
-		eightBits(put, literals, 0)
+		eightBits(put, 0)
 	} else {
 		put(1|0xff<<3|1<<2, 11) // one symbol: opaque
 	}
@@ -61,9 +61,9 @@ func (w *webpEncoder) head(width, height int) int {
 	return n
 }
 
-// eightBits writes the prefix code in which so many symbols take eight bits each, and unused ones none. used must be
-// 256, or the code would not be complete; the code word of each symbol is then its own value.
-func eightBits(put func(uint64, int), used, unused int) {
+// eightBits writes the prefix code in which 256 symbols take eight bits each, and unused ones none. The code word of
+// each symbol is its own value.
+func eightBits(put func(uint64, int), unused int) {
 	put(0, 1)    // an ordinary code, of which follow the lengths
 	put(12-4, 4) // as two codes of one bit, for the third and the twelfth of the order: 0 and 8
 	for i := range 12 {
@@ -74,7 +74,7 @@ func eightBits(put func(uint64, int), used, unused int) {
 		}
 	}
 	put(0, 1) // of all symbols
-	for range used {
+	for range 256 {
 		put(1, 1)
 	}
 	for range unused {

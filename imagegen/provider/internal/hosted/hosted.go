@@ -4,6 +4,7 @@
 package hosted
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -23,7 +24,7 @@ type API struct {
 	Upstream upstream.Options
 	Can      imagegen.Capabilities // New sets Verify and the defaults
 	PerTask  int                   // the most images of a task, at least 1
-	Interval time.Duration         // before the first poll of a task, as in task.Runner
+	Interval time.Duration         // before the first poll of a task, as in task.Runner; 0: 500 ms
 
 	WhiteMask bool // Submit gets masks as upstream.WhiteMask converts them
 
@@ -92,6 +93,7 @@ func New(a API) (*Provider, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.Interval = cmp.Or(a.Interval, 500*time.Millisecond)
 	a.Can.Verify = imagegen.VerifyStructure
 	a.Can = a.Can.WithDefaults()
 	p := &Provider{api: a, client: client}

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -196,25 +195,13 @@ func holds(v any, placeholders ...string) bool {
 	return false
 }
 
-// fillText is fill for a string. A text around a placeholder without a value stays, and the placeholder becomes "".
+// fillText is fill for a string. The placeholders that can be within a text always have a value.
 func (v values) fillText(s string) (any, bool) {
 	if slices.Contains(known, s) {
 		value, ok := v[s]
 		return value, ok
 	}
-	return placeholder.ReplaceAllStringFunc(s, func(name string) string { return text(v[name]) }), true
-}
-
-// text returns a value as it stands within a text. The placeholders that can be there have
-// values of these types only.
-func text(v any) string {
-	switch v := v.(type) {
-	case int:
-		return strconv.Itoa(v)
-	case string:
-		return v
-	}
-	return ""
+	return placeholder.ReplaceAllStringFunc(s, func(name string) string { return fmt.Sprint(v[name]) }), true
 }
 
 // usesPixels reports whether the input tells a size to the pixel.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -144,24 +145,15 @@ func LessSafeToRetry(a, b error) error {
 	return a
 }
 
-// retryRisk orders errors: first those after which nothing was made, the most promising first, then those that a
-// retry would meet again, and last those after which something may have been made.
+// unmade are the classes of errors after which nothing was made: the most promising first, and last those that a retry
+// would meet again.
+var unmade = []imagegen.Class{imagegen.ClassUnavailable, imagegen.ClassRateLimited, imagegen.ClassBlocked,
+	imagegen.ClassInvalid, imagegen.ClassRefused}
+
+// retryRisk orders errors as unmade does. Last are those after which something may have been made.
 func retryRisk(err error) int {
-	p, ok := errors.AsType[*imagegen.ProviderError](err)
-	if !ok {
-		return 6
+	if p, ok := errors.AsType[*imagegen.ProviderError](err); ok && slices.Contains(unmade, p.Class) {
+		return slices.Index(unmade, p.Class)
 	}
-	switch p.Class {
-	case imagegen.ClassUnavailable:
-		return 1
-	case imagegen.ClassRateLimited:
-		return 2
-	case imagegen.ClassBlocked:
-		return 3
-	case imagegen.ClassInvalid:
-		return 4
-	case imagegen.ClassRefused:
-		return 5
-	}
-	return 6
+	return len(unmade)
 }
