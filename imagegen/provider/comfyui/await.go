@@ -92,21 +92,20 @@ func (p *Provider) queue(ctx context.Context, ids []string) (running, waiting []
 		return nil, nil, err
 	}
 	defer response.Body.Close()
-	_, err = upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
-		func(s upstream.String) (wanted bool, err error) {
-			if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
-				return true, nil
-			}
-			id, err := s.Message()
-			switch {
-			case !slices.Contains(ids, id):
-			case s.Path == "queue_running[][]":
-				running = append(running, id)
-			default:
-				waiting = append(waiting, id)
-			}
-			return true, err
-		})
+	_, err = upstream.Each(ctx, response.Body, upstream.Strings, func(s upstream.String) (wanted bool, err error) {
+		if s.Path != "queue_running[][]" && s.Path != "queue_pending[][]" {
+			return true, nil
+		}
+		id, err := s.Message()
+		switch {
+		case !slices.Contains(ids, id):
+		case s.Path == "queue_running[][]":
+			running = append(running, id)
+		default:
+			waiting = append(waiting, id)
+		}
+		return true, err
+	})
 	return running, waiting, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	mathrand "math/rand/v2"
 	"net/http"
@@ -57,13 +58,9 @@ func (a *attempt) store(ctx context.Context, r imagegen.ProviderReference) (stri
 	f.File("image", r)
 	f.Field("type", "input")
 	f.Field("subfolder", a.folder())
-	response, err := a.client.Do(ctx, http.MethodPost, "/upload/image", f.Body())
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
 	var stored struct{ Name, Subfolder string }
-	if err := upstream.Decode(ctx, response.Body, &stored); err != nil {
+	decode := func(answer io.Reader) error { return upstream.Decode(ctx, answer, &stored) }
+	if err := a.client.Read(ctx, http.MethodPost, "/upload/image", f.Body(), decode); err != nil {
 		return "", err
 	}
 	if stored.Name == "" {

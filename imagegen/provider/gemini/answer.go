@@ -44,7 +44,7 @@ type answer struct {
 // the finished picture so (Lixpi/lixpi, pull request 136): if nothing else came, the last sketch is it.
 func (a *answer) decode(ctx context.Context, body io.Reader) error {
 	defer a.drop()
-	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	wanted, err := upstream.Each(ctx, body, upstream.Values, a.takeValue)
 	used := a.usage.sum()
 	used.Surplus = a.surplus
 	upstream.Report(a.request, used)

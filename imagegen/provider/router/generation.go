@@ -127,7 +127,16 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 	err = errUnfinished
 	defer func() { v.conclude(ctx, err, g.jobs.isUnsaved()) }()
 	began, asked := time.Now(), part.MemberDone
-	defer func() { tell(ctx, asked, v, time.Since(began), made, err) }()
+	defer func() {
+		if asked == nil {
+			return
+		}
+		ended := err
+		if ctx.Err() != nil && err != nil {
+			ended = context.Cause(ctx)
+		}
+		asked(v.name, time.Since(began), made, ended)
+	}()
 	part.MemberDone = nil // if the member is a router too, its members are not reported
 	part.SaveJob = g.jobs.saverFor(v.member, part)
 	for image, broken := range v.provider.Generate(ctx, part) {
@@ -143,16 +152,4 @@ func (g *generation) collect(ctx context.Context, v permit, part imagegen.Provid
 		}
 	}
 	return made, nil
-}
-
-// tell calls asked, unless it is nil, as ProviderRequest.MemberDone describes.
-func tell(ctx context.Context, asked func(string, time.Duration, int, error), v permit, took time.Duration, made int,
-	err error) {
-	if asked == nil {
-		return
-	}
-	if ctx.Err() != nil && err != nil {
-		err = context.Cause(ctx)
-	}
-	asked(v.name, took, made, err)
 }

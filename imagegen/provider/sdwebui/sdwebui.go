@@ -47,13 +47,12 @@ func (p *Provider) Generate(ctx context.Context, r imagegen.ProviderRequest) ite
 		}
 		defer response.Body.Close()
 		found := upstream.Found{N: r.N, Yield: yield}
-		wanted, err := upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
-			func(s upstream.String) (wanted bool, err error) {
-				if s.Path != "images[]" {
-					return true, nil
-				}
-				return found.Take(s)
-			})
+		wanted, err := upstream.Each(ctx, response.Body, upstream.Strings, func(s upstream.String) (bool, error) {
+			if s.Path != "images[]" {
+				return true, nil
+			}
+			return found.Take(s)
+		})
 		if err != nil || !wanted {
 			return err
 		}

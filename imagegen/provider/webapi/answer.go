@@ -21,7 +21,7 @@ type answer struct {
 // decode yields the images that the answer holds, then those that it names. It returns nil if no more
 // are wanted.
 func (a *answer) decode(ctx context.Context, body io.Reader) error {
-	wanted, err := upstream.Each(ctx, body, upstream.Values(body), a.takeValue)
+	wanted, err := upstream.Each(ctx, body, upstream.Values, a.takeValue)
 	a.used.Surplus = a.Surplus()
 	upstream.Report(a.request, a.used)
 	if err != nil || !wanted {

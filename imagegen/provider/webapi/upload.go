@@ -84,13 +84,12 @@ func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) 
 	}
 	defer response.Body.Close()
 	var at string
-	missing, err := upstream.Each(ctx, response.Body, upstream.Strings(response.Body),
-		func(s upstream.String) (wanted bool, err error) {
-			if s.Path == p.config.Upload.Address {
-				at, err = s.Text()
-			}
-			return at == "", err
-		})
+	missing, err := upstream.Each(ctx, response.Body, upstream.Strings, func(s upstream.String) (more bool, err error) {
+		if s.Path == p.config.Upload.Address {
+			at, err = s.Text()
+		}
+		return at == "", err
+	})
 	if missing {
 		err = upstream.Imageless(response.Body, "it names no address of the reference")
 	}

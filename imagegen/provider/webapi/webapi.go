@@ -71,10 +71,7 @@ func (p *Provider) Probe(ctx context.Context) error {
 		}
 		return nil
 	}
-	response, err := p.client.Do(ctx, http.MethodGet, "/", nil)
-	if err == nil {
-		response.Body.Close()
-	}
+	err := p.client.Read(ctx, http.MethodGet, "/", nil, func(io.Reader) error { return nil })
 	if e, answered := errors.AsType[*upstream.StatusError](err); err == nil || answered &&
 		e.Status != http.StatusUnauthorized {
 		return fmt.Errorf("%s: %w; nothing to ask for is configured", p.config.Name, provider.ErrUnconfirmed)

@@ -68,14 +68,6 @@ func (j *job) task(i int) (h Handle, started bool, err error) {
 	return s.Handle, s.Handle != Handle{}, nil
 }
 
-// keep saves a task that was started.
-func (j *job) keep(ctx context.Context, i int, h Handle) error {
-	return j.set(ctx, i, state{Handle: h})
-}
-
-// lose saves that nobody knows whether a task was started.
-func (j *job) lose(ctx context.Context, i int) error { return j.set(ctx, i, state{Lost: true}) }
-
 // forget saves that a task can be started again.
 func (j *job) forget(ctx context.Context, i int) error { return j.set(ctx, i, state{}) }
 

@@ -123,12 +123,12 @@ func (q *Runner) start(ctx context.Context, j *job, i int, r imagegen.ProviderRe
 		return h, context.Cause(ctx)
 	}
 	if e, ok := errors.AsType[*imagegen.ProviderError](err); ok && e.Class == imagegen.ClassUnknown {
-		return h, errors.Join(err, j.lose(ctx, i))
+		return h, errors.Join(err, j.set(ctx, i, state{Lost: true}))
 	}
 	if err != nil {
 		return h, err
 	}
-	if err := j.keep(ctx, i, h); err != nil {
+	if err := j.set(ctx, i, state{Handle: h}); err != nil {
 		q.cancel(ctx, h) // no later attempt would find it
 		return h, err
 	}

@@ -125,9 +125,7 @@ func shown(u *url.URL) string {
 // checkScheme permits https, and http if the upstream is private. The errors tell an operator what to change.
 func checkScheme(u *url.URL, private bool) error {
 	switch {
-	case u.Scheme == "https":
-		return nil
-	case u.Scheme == "http" && private:
+	case u.Scheme == "https", u.Scheme == "http" && private:
 		return nil
 	case u.Scheme == "http":
 		return errors.New("http is permitted for private upstreams only; use https or, if it is private, say private: true")

@@ -74,14 +74,14 @@ func Values(r io.Reader) iter.Seq2[String, error] { return walk(r, true) }
 // lastWords is how long an answer is read for what it says of its use, when no more of its images are wanted.
 const lastWords = 2 * time.Second
 
-// Each calls take for each string of an answer and returns true at the end. When take wants no more images, Each
-// returns false and no error, but first goes on with the rest of the answer for up to two seconds: many say at their
-// end what the work has used. If the answer cannot be read before that, or take fails, the error is that of [Broken],
-// with what body, which all is of, began with.
-func Each(ctx context.Context, body io.Reader, all iter.Seq2[String, error],
+// Each calls take for each string of an answer that read, Strings or Values, yields, and returns true at the end. When
+// take wants no more images, Each returns false and no error, but first goes on with the rest of the answer for up to
+// two seconds: many say at their end what the work has used. If the answer cannot be read before that, or take fails,
+// the error is that of [Broken], with what body began with.
+func Each(ctx context.Context, body io.Reader, read func(io.Reader) iter.Seq2[String, error],
 	take func(String) (wanted bool, err error)) (wanted bool, err error) {
 	wanted = true
-	for s, err := range all {
+	for s, err := range read(body) {
 		more := false
 		if err == nil {
 			err = ctx.Err()

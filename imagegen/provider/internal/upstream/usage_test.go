@@ -96,7 +96,7 @@ func TestLastWords(t *testing.T) {
 				}()
 				body, began := upstream.Answer(r), time.Now()
 				var read []string
-				wanted, err := upstream.Each(t.Context(), body, upstream.Values(body),
+				wanted, err := upstream.Each(t.Context(), body, upstream.Values,
 					func(s upstream.String) (bool, error) {
 						text, err := s.Text()
 						read = append(read, text+s.Literal)
@@ -116,7 +116,7 @@ func TestLastWords(t *testing.T) {
 func TestNoMoreWhenTheTimeIsUp(t *testing.T) {
 	is := is.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	wanted, err := upstream.Each(ctx, nil, upstream.Strings(strings.NewReader(`["a","b"]`)),
+	wanted, err := upstream.Each(ctx, strings.NewReader(`["a","b"]`), upstream.Strings,
 		func(upstream.String) (bool, error) { cancel(); return false, nil })
 	is.NoErr(err)
 	is.True(!wanted)

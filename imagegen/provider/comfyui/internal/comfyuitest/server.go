@@ -49,8 +49,11 @@ var canonical = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f
 func (s *Server) IDs() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var ids []string
-	for _, t := range s.tasks {
+	return idsOf(s.tasks)
+}
+
+func idsOf(tasks []*task) (ids []string) {
+	for _, t := range tasks {
 		ids = append(ids, t.id)
 	}
 	return ids
@@ -78,11 +81,7 @@ func (s *Server) Files() map[string][]byte {
 func (s *Server) Unfinished() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var ids []string
-	for _, t := range s.queue() {
-		ids = append(ids, t.id)
-	}
-	return ids
+	return idsOf(s.queue())
 }
 
 // Interrupted returns the prompts that were interrupted while they ran.
