@@ -7,8 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
@@ -79,8 +77,8 @@ func (a *audit) generations() error {
 		a.renew()
 		page := make(map[imagegen.GenerationID]*stood)
 		var ids []imagegen.GenerationID
-		a.query(func(rows pgx.Rows) error {
-			return scanGenerations(rows, func(g *genRow) { ids, page[g.ID] = append(ids, g.ID), &stood{genRow: g} })
+		read(a.session, scanGenerations, func(g *genRow) {
+			ids, page[g.ID] = append(ids, g.ID), &stood{genRow: g}
 		}, fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
 		among := func(table string) []imagegen.GenerationID {
 			return identifiers[imagegen.GenerationID](a.session, `select id from `+table+` where id = any($1)`,
@@ -130,7 +128,7 @@ func (a *audit) totals(sums rules.Totals, counted map[imagegen.GenerationID]tabl
 		sums.Add(r.TotalsKey(), r.Totals())
 	}
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(counted)), pageOf) {
-		a.query(func(rows pgx.Rows) error { return scanGenerations(rows, recount) }, readRows, list(ids...))
+		read(a.session, scanGenerations, recount, readRows, list(ids...))
 	}
 	a.lessTotals(sums)
 	sound := true
@@ -141,9 +139,8 @@ func (a *audit) totals(sums rules.Totals, counted map[imagegen.GenerationID]tabl
 	clear(counted)
 	for after, n := imagegen.GenerationID(""), pageOf; n == pageOf; {
 		n = 0
-		a.query(func(rows pgx.Rows) error {
-			return scanGenerations(rows, func(g *genRow) { n++; after = g.ID; recount(g) })
-		}, fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
+		read(a.session, scanGenerations, func(g *genRow) { n++; after = g.ID; recount(g) },
+			fromGenerations+` where id > $1 order by id limit $2`, after, pageOf)
 	}
 	a.lessTotals(sums)
 	sums.Check(a.report.Add)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -211,7 +212,7 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 		if len(rows) == n {
 			return rows
 		}
-		if bucket, from = s.nextBucket(bucket), nil; bucket == "" {
+		if bucket, from = nextBucket(bucket), nil; bucket == "" {
 			return rows
 		}
 	}
@@ -219,13 +220,14 @@ func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) 
 
 // nextBucket returns the first bucket behind another, in the order of their names, whether it has rows or not; "":
 // there is none.
-func (s *session) nextBucket(after string) string {
-	all := append(keptBuckets(), transfer.Generations, transfer.Clock, transfer.Journal)
+func nextBucket(after string) string {
+	all := []kv.Bucket{tables.GenerationsIn, ledgerkv.ClockIn, ledgerkv.JournalIn}
+	all = slices.AppendSeq(all, maps.Keys(shelves))
 	slices.Sort(all)
-	if i, there := slices.BinarySearch(all, after); there && i+1 < len(all) {
-		return all[i+1]
-	} else if !there && i < len(all) {
-		return all[i]
+	for _, b := range all {
+		if string(b) > after {
+			return string(b)
+		}
 	}
 	return ""
 }
@@ -253,12 +255,10 @@ func (s *session) rowsOf(bucket string, after []byte, n int) []transfer.Row {
 
 // transferred returns the generations of a query.
 func (s *session) transferred(sql string, args ...any) (all []transfer.Row) {
-	s.query(func(rows pgx.Rows) error {
-		return scanGenerations(rows, func(g *genRow) {
-			r := g.lift()
-			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Generations, Key: []byte(r.ID)},
-				Value: tables.EncodeRow(&r)})
-		})
+	read(s, scanGenerations, func(g *genRow) {
+		r := g.lift()
+		all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Generations, Key: []byte(r.ID)},
+			Value: tables.EncodeRow(&r)})
 	}, sql, args...)
 	return all
 }
@@ -269,12 +269,9 @@ func (s *session) entriesBehind(after []byte, n int) (all []transfer.Row) {
 	if !known {
 		last = ledger.Place{}
 	}
-	s.query(func(rows pgx.Rows) error {
-		return scanEntries(rows, func(e ledger.Entry) {
-			key := ledgerkv.JournalKey(ledger.Place{User: e.User, Seq: e.Seq})
-			all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key},
-				Value: e.Stored()})
-		})
+	read(s, scanEntries, func(e ledger.Entry) {
+		key := ledgerkv.JournalKey(ledger.Place{User: e.User, Seq: e.Seq})
+		all = append(all, transfer.Row{Place: transfer.Place{Bucket: transfer.Journal, Key: key}, Value: e.Stored()})
 	}, inEntries.from()+` where (usr, seq) > ($1, $2) order by usr, seq limit $3`, last.User, last.Seq, n)
 	return all
 }

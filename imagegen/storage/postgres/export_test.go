@@ -182,7 +182,12 @@ func (db *DB) Left(ctx context.Context) (left []string, err error) {
 }
 
 // Shelves are the buckets that lie in columns.
-func Shelves() []string { return keptBuckets() }
+func Shelves() (all []string) {
+	for b := range shelves {
+		all = append(all, string(b))
+	}
+	return all
+}
 
 // WriteFilled writes a value of a bucket in which no field is zero, and reads it back.
 func (db *DB) WriteFilled(ctx context.Context, bucket string) (written, read []byte, err error) {

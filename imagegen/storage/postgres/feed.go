@@ -47,11 +47,10 @@ func (db *DB) KeepFeed(ctx context.Context, keep bool) error {
 
 // readFeed looks whether events are written.
 func (db *DB) readFeed(ctx context.Context) error {
-	return db.view(ctx, func(s *session) error {
-		var kept bool
-		s.scan(func() { db.tables.NoteFeed(kept) }, []any{&kept}, `select kept from imagegend.feed`)
-		return nil
-	})
+	var kept bool
+	err := db.row(ctx, []any{&kept}, `select kept from imagegend.feed`)
+	db.tables.NoteFeed(kept)
+	return err
 }
 
 // SetNotifyBelow implements [imagegen.FeedKeeper].
@@ -124,21 +123,15 @@ func (db *DB) FeedEnd(ctx context.Context) (end uint64, err error) {
 	if err := db.number(ctx); err != nil {
 		return 0, err
 	}
-	err = db.view(ctx, func(s *session) error {
-		s.scan(func() {}, []any{&end},
-			`select greatest(removed, (select max(number) from imagegend.events)) from imagegend.feed`)
-		end = feed.End(end, db.books.Now())
-		return nil
-	})
-	return end, err
+	err = db.row(ctx, []any{&end},
+		`select greatest(removed, (select max(number) from imagegend.events)) from imagegend.feed`)
+	return feed.End(end, db.books.Now()), err
 }
 
 // FeedPlaces implements [imagegen.FeedKeeper].
 func (db *DB) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
 	err = db.view(ctx, func(s *session) error {
-		s.query(func(rows pgx.Rows) error {
-			return inPlaces.scan(rows, func(p *imagegen.FeedPlace) { all = append(all, *p) })
-		}, inPlaces.from())
+		read(s, inPlaces.scan, func(p *imagegen.FeedPlace) { all = append(all, *p) }, inPlaces.from())
 		return nil
 	})
 	return all, err
@@ -148,9 +141,8 @@ func (db *DB) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err err
 func (db *DB) SetFeedPlace(ctx context.Context, from, to imagegen.FeedPlace) (set bool, err error) {
 	err = db.inFeed(ctx, func(s *session) error {
 		var kept imagegen.FeedPlace
-		s.query(func(rows pgx.Rows) error {
-			return inPlaces.scan(rows, func(p *imagegen.FeedPlace) { kept = *p })
-		}, inPlaces.from()+` where t.reader = $1`, to.Reader)
+		read(s, inPlaces.scan, func(p *imagegen.FeedPlace) { kept = *p },
+			inPlaces.from()+` where t.reader = $1`, to.Reader)
 		if set = feed.SamePlace(kept, from); set {
 			var b pgx.Batch
 			inPlaces.put(&b, []*imagegen.FeedPlace{&to})
@@ -168,10 +160,7 @@ const mostNumbered = 10_000
 // whatever was written under one lock.
 func (db *DB) number(ctx context.Context) error {
 	for more := true; more; {
-		err := db.view(ctx, func(s *session) error {
-			s.scan(func() {}, []any{&more}, `select exists (select from imagegend.events where number is null)`)
-			return nil
-		})
+		err := db.row(ctx, []any{&more}, `select exists (select from imagegend.events where number is null)`)
 		if err != nil || !more {
 			return err
 		}

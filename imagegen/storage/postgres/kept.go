@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -314,14 +313,4 @@ func (s *shelfOf[V]) values(v *V, columns []string) (values []any) {
 		values = append(values, cells[slices.Index(s.columns, c)])
 	}
 	return values
-}
-
-// keptBuckets are the buckets on shelves, in order.
-func keptBuckets() []string {
-	var all []string
-	for b := range maps.Keys(shelves) {
-		all = append(all, string(b))
-	}
-	slices.Sort(all)
-	return all
 }

@@ -164,7 +164,7 @@ func (r *allRows) Ref(ref string) (ledger.Place, bool) {
 func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 	return func(yield func(ledger.Lot) bool) {
 		for l := range r.lots.rowsOf(u) {
-			r.takeLot(*l)
+			r.takeLot(l)
 		}
 		for _, l := range r.account(u).sorted(func(l *lot) bool { return l.known }, byNumber) {
 			if !yield(l) {
@@ -176,18 +176,12 @@ func (r *allRows) Lots(u imagegen.UserID) iter.Seq[ledger.Lot] {
 
 // Usage implements ledger.Tx, but gives all rows of the user, whatever the days, and only once.
 func (r *allRows) Usage(u imagegen.UserID, _, _ time.Time) iter.Seq[ledger.Usage] {
-	return values(r.usage.rowsOf(u))
+	return r.usage.rowsOf(u)
 }
 
 // KeyTotals implements ledger.Rows, but gives the rows only once.
 func (r *allRows) KeyTotals(u imagegen.UserID) iter.Seq[ledger.KeyTotal] {
-	return values(r.totals.rowsOf(u))
-}
-
-func values[V any](all iter.Seq[*V]) iter.Seq[V] {
-	return func(yield func(V) bool) {
-		all(func(v *V) bool { return yield(*v) })
-	}
+	return r.totals.rowsOf(u)
 }
 
 // Charges implements ledger.Rows.
@@ -223,11 +217,9 @@ func (r *allRows) Refs() iter.Seq[string] {
 			r.forget()
 			r.renew()
 			r.refs = make(map[string]ledger.Place)
-			r.query(func(rows pgx.Rows) error {
-				return scanEntries(rows, func(e ledger.Entry) {
-					at := ledger.Place{User: e.User, Seq: e.Seq}
-					page, r.refs[e.Ref], r.session.journal[at] = append(page, e.Ref), at, e
-				})
+			read(r.session, scanEntries, func(e ledger.Entry) {
+				at := ledger.Place{User: e.User, Seq: e.Seq}
+				page, r.refs[e.Ref], r.session.journal[at] = append(page, e.Ref), at, e
 			}, inEntries.from()+` where ref > $1 order by ref limit $2`, last, pageOf)
 			for _, last = range page {
 				if !yield(last) {

@@ -186,6 +186,11 @@ func (s *session) scan(f func(), places []any, sql string, args ...any) {
 	s.query(func(rows pgx.Rows) error { return each(rows, func() error { f(); return nil }, places...) }, sql, args...)
 }
 
+// read calls f for each row of a query for what scanned scans, see query.
+func read[V any](s *session, scanned func(pgx.Rows, func(V)) error, f func(V), sql string, args ...any) {
+	s.query(func(rows pgx.Rows) error { return scanned(rows, f) }, sql, args...)
+}
+
 // identifiers are the first columns of the rows of a query.
 func identifiers[S ~string](s *session, sql string, args ...any) (ids []S) {
 	var id string
@@ -355,9 +360,8 @@ func (s *session) Entry(p ledger.Place) (e ledger.Entry, known bool) {
 	if e, known := s.journal[p]; known {
 		return e, true
 	}
-	s.query(func(rows pgx.Rows) error {
-		return scanEntries(rows, func(read ledger.Entry) { e, known = read, true })
-	}, inEntries.from()+` where usr = $1 and seq = $2`, p.User, p.Seq)
+	read(s, scanEntries, func(stored ledger.Entry) { e, known = stored, true },
+		inEntries.from()+` where usr = $1 and seq = $2`, p.User, p.Seq)
 	return e, known
 }
 

@@ -80,12 +80,10 @@ func (db *DB) EachUsersUsage(ctx context.Context, from, to time.Time, f func(ima
 			if more = len(users) == usersAtOnce; len(users) == 0 {
 				return nil
 			}
-			s.query(func(rows pgx.Rows) error {
-				return inUsage.scan(rows, func(u *ledger.Usage) {
-					if row := u.Public(); row.Member == "" {
-						f(u.User, row)
-					}
-				})
+			read(s, inUsage.scan, func(u *ledger.Usage) {
+				if row := u.Public(); row.Member == "" {
+					f(u.User, row)
+				}
 			}, usersUsage, imagegen.UsageDay(from), imagegen.UsageDay(to), last, users[len(users)-1])
 			last = users[len(users)-1]
 			return nil

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -38,9 +36,7 @@ func (w *walk[V]) fetch() {
 		w.begun = true
 	}
 	w.ahead = nil
-	w.query(func(rows pgx.Rows) error {
-		return w.kind.scan(rows, func(v *V) { w.ahead = append(w.ahead, v) })
-	}, fmt.Sprintf(`fetch %d from %s`, pageOf, name))
+	read(w.session, w.kind.scan, func(v *V) { w.ahead = append(w.ahead, v) }, fmt.Sprintf(`fetch %d from %s`, pageOf, name))
 	w.ended = len(w.ahead) < pageOf
 	if w.turned != nil {
 		w.turned(w.ahead)
@@ -50,8 +46,8 @@ func (w *walk[V]) fetch() {
 // rowsOf goes over a user's rows, in a query that is sorted by user. It skips the rows of users before and leaves those
 // of users behind for their turn; what it has yielded it does not yield again. So it gives a user's rows once, and only
 // if users are asked for in order.
-func (w *walk[V]) rowsOf(u imagegen.UserID) iter.Seq[*V] {
-	return func(yield func(*V) bool) {
+func (w *walk[V]) rowsOf(u imagegen.UserID) iter.Seq[V] {
+	return func(yield func(V) bool) {
 		for {
 			if len(w.ahead) == 0 && !w.ended {
 				w.fetch()
@@ -61,7 +57,7 @@ func (w *walk[V]) rowsOf(u imagegen.UserID) iter.Seq[*V] {
 			}
 			row := w.ahead[0]
 			w.ahead = w.ahead[1:]
-			if w.user(row) == u && !yield(row) {
+			if w.user(row) == u && !yield(*row) {
 				return
 			}
 		}
