@@ -257,24 +257,11 @@ func scanGenerations(rows pgx.Rows, f func(*genRow)) error {
 }
 
 // options are the options as they lie in the database.
-type options imagegen.Options
-
-type optionsForm struct {
+type options struct {
 	Format      imagegen.Format     `json:"format,omitempty"`
 	Compression *int                `json:"compression,omitempty"`
 	Background  imagegen.Background `json:"background,omitempty"`
 	Seed        *int64              `json:"seed,omitempty"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (o *options) MarshalJSON() ([]byte, error) { return json.Marshal(optionsForm(*o)) }
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (o *options) UnmarshalJSON(stored []byte) error {
-	var form optionsForm
-	err := json.Unmarshal(stored, &form)
-	*o = options(form)
-	return err
 }
 
 // flushRows writes the generations that were changed: what was not there is inserted, what is gone is deleted, and what

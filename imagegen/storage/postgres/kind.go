@@ -74,7 +74,7 @@ func (k *kind[V]) write() {
 	source := "(select " + strings.Join(values, ", ") + " from unnest(" + strings.Join(places, ", ") + ") x" + columns +
 		") x" + columns
 	changes := strings.Join(set, ", ")
-	k.inserts = "insert into " + k.table + columns + " select * from " + source
+	k.inserts = "insert into " + k.table + " as t" + columns + " select * from " + source
 	k.puts = k.inserts + " on conflict (" + strings.Join(k.columns[:k.keys], ", ") + ") do update set " +
 		strings.ReplaceAll(changes, " = x.", " = excluded.")
 	k.updates = "update " + k.table + " t set " + changes + " from " + source + " where " + strings.Join(by, " and ")
@@ -131,7 +131,7 @@ func textOf(cell any) pgtype.Text {
 	case *[]string:
 		form, _ := json.Marshal(cell)
 		return pgtype.Text{String: string(form), Valid: len(*cell) > 0}
-	case json.Marshaler:
+	case *options:
 		form, _ := json.Marshal(cell)
 		return pgtype.Text{String: string(form), Valid: true}
 	}

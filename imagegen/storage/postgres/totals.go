@@ -10,6 +10,13 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
+var inTotals = newKind("generation_totals", 5, `day date, model text, payer text, usr text, key text,
+ generations bigint, images bigint, spent bigint, attempts bigint, unknown bigint, cost bigint`,
+	func(r *imagegen.TotalsRow) []any {
+		return []any{&r.Day, &r.Model, &r.Payer, &r.User, &r.Key, &r.Generations, &r.Images, &r.Spent, &r.Attempts,
+			&r.Unknown, &r.Cost}
+	})
+
 // flushTotals adds to the totals what the changed generations count for more than before. The rows are locked in the
 // order of their keys, so that no two transactions wait for each other.
 func (s *session) flushTotals(b *pgx.Batch) {
@@ -19,28 +26,18 @@ func (s *session) flushTotals(b *pgx.Batch) {
 			changes[g.TotalsKey()] = changes[g.TotalsKey()].Plus(change)
 		}
 	}
-	if len(changes) == 0 {
-		return
-	}
-	var models, payers, users, keys []string
-	var days []time.Time
-	var generations, images, spent, attempts, unknown, cost []int64
+	var rows []*imagegen.TotalsRow
 	for k, t := range changes {
-		days, models = append(days, k.Day), append(models, k.Model)
-		payers = append(payers, string(k.Payer))
-		users, keys = append(users, string(k.User)), append(keys, string(k.Key))
-		generations, images = append(generations, int64(t.Generations)), append(images, int64(t.Images))
-		spent, attempts = append(spent, int64(t.Spent)), append(attempts, int64(t.Attempts))
-		unknown, cost = append(unknown, int64(t.Unknown)), append(cost, int64(t.Cost))
+		rows = append(rows, &imagegen.TotalsRow{TotalsKey: k, Totals: t})
 	}
-	b.Queue(`insert into imagegend.generation_totals as t
- select * from unnest($1::date[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])
- x(day, model, payer, usr, key, generations, images, spent, attempts, unknown, cost) order by day, model, payer, usr, key
+	inTotals.queue(b, rows, addTotals)
+}
+
+// addTotals adds rows to those with their keys.
+var addTotals = inTotals.inserts + ` order by day, model, payer, usr, key
  on conflict (day, model, payer, usr, key) do update set generations = t.generations + excluded.generations,
  images = t.images + excluded.images, spent = t.spent + excluded.spent, attempts = t.attempts + excluded.attempts,
- unknown = t.unknown + excluded.unknown, cost = t.cost + excluded.cost`,
-		days, models, payers, users, keys, generations, images, spent, attempts, unknown, cost)
-}
+ unknown = t.unknown + excluded.unknown, cost = t.cost + excluded.cost`
 
 // EachTotals implements [imagegen.TotalsKeeper]. Each page is a transaction of its own.
 func (db *DB) EachTotals(ctx context.Context, from, to time.Time, f func(imagegen.TotalsRow)) error {
@@ -67,14 +64,12 @@ const totalsAtOnce = 10_000
 // totalsBehind calls f for a page of the totals behind a key, and returns the last one's; more: others follow.
 func (s *session) totalsBehind(after imagegen.TotalsKey, to time.Time,
 	f func(imagegen.TotalsRow)) (last imagegen.TotalsKey, more bool) {
-	var r imagegen.TotalsRow
 	n := 0
-	s.scan(func() { n++; f(r) }, []any{&r.Day, &r.Model, &r.Payer, &r.User, &r.Key, &r.Generations, &r.Images,
-		&r.Spent, &r.Attempts, &r.Unknown, &r.Cost},
-		`select * from imagegend.generation_totals where (day, model, payer, usr, key) > ($1, $2, $3, $4, $5) and day <= $6
+	read(s, inTotals.scan, func(r *imagegen.TotalsRow) { n++; last = r.TotalsKey; f(*r) },
+		inTotals.from()+` where (day, model, payer, usr, key) > ($1, $2, $3, $4, $5) and day <= $6
  order by day, model, payer, usr, key limit $7`,
 		after.Day, after.Model, after.Payer, after.User, after.Key, to, totalsAtOnce)
-	return r.TotalsKey, n == totalsAtOnce
+	return last, n == totalsAtOnce
 }
 
 // lessTotals takes the totals off the sums of an audit.
