@@ -164,9 +164,5 @@ func takeRow(tx kv.Tx, r transfer.Row) error {
 	if r.Bucket == transfer.Journal {
 		return ledger.Replay(ledgerkv.Rows(tx), r.Value)
 	}
-	ours, err := tables.Take(tx, kv.Bucket(r.Bucket), r.Key, r.Value)
-	if !ours {
-		tx.Put(kv.Bucket(r.Bucket), r.Key, r.Value)
-	}
-	return err
+	return tables.Take(tx, kv.Bucket(r.Bucket), r.Key, r.Value)
 }

@@ -57,12 +57,12 @@ func (db *DB) cleanup(ctx context.Context) error {
 	var cutShort []imagegen.Record
 	var damaged []error
 	err := db.file.View(ctx, func(tx kv.Tx) (err error) {
-		damaged, err = tables.EachOpen(tx, func(r imagegen.Record) error {
+		damaged, err = tables.EachOpen(tx, func(r tables.Row) error {
 			for _, f := range r.References {
 				kept[string(f.ID)] = true
 			}
 			if r.State == imagegen.StateProcessing {
-				cutShort = append(cutShort, r)
+				cutShort = append(cutShort, r.Record)
 			}
 			return nil
 		})

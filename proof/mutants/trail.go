@@ -13,7 +13,7 @@ var ofTrail = []mutant{
 		catcher: by(trails, "TestNoActWithoutItsRow")},
 	{name: "trail-chain-unchecked", breaks: "an audit notices a row that was changed or taken out",
 		file: "imagegen/storage/internal/trail/check.go", in: "Audit",
-		edit:    never(`hash != kv.Chained($*_)`),
+		edit:    never(`r.Hash != kv.Chained($*_)`),
 		catcher: by(trails, "TestCheck")},
 	{name: "trail-end-unchecked", breaks: "an audit notices that the newest rows are gone",
 		file: "imagegen/storage/internal/trail/check.go", in: "Audit",

@@ -159,15 +159,8 @@ func (a *audit) expect(page []imagegen.GenerationID) {
 
 // generation checks the invariants of one generation, and that its charge fits it.
 func (a *audit) generation(r tables.Row) {
-	for _, err := range []error{r.Check(), rules.Charged(a.rows, r.Record, r.Joint)} {
-		v, ok := errors.AsType[imagegen.Violation](err)
-		switch {
-		case ok:
-			a.report.Add(v)
-		case err != nil:
-			a.violation("generation charge", string(r.ID), "%v", err)
-		}
-	}
+	rules.Found(a.report.Add, r.ID, r.Check())
+	rules.Found(a.report.Add, r.ID, rules.Charged(a.rows, r.Record, r.Joint))
 }
 
 // strays finds what belongs to no generation: charges that are open or spent, places in the queue, and leases; and work

@@ -323,6 +323,18 @@ func Charged(tx ledger.Tx, r imagegen.Record, joint bool) error {
 	return err
 }
 
+// Found reports the error of a check of a generation. One that is not a violation comes from a charge that cannot be
+// read.
+func Found(report func(imagegen.Violation), id imagegen.GenerationID, err error) {
+	v, ok := errors.AsType[imagegen.Violation](err)
+	switch {
+	case ok:
+		report(v)
+	case err != nil:
+		report(imagegen.Violation{Rule: "generation charge", Subject: string(id), Detail: err.Error()})
+	}
+}
+
 // Waits reports whether another attempt at a generation may come, so that its reference images are still needed.
 func Waits(r imagegen.Record) bool {
 	return r.Async && (r.State == imagegen.StateQueued || r.State == imagegen.StateProcessing)

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
@@ -24,12 +23,11 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	sums := make(rules.Totals)
 	n = generations.Audit(tx, report, goOn, func(r row) {
 		sums.Add(r.TotalsKey(), r.Totals())
-		found(report, r.ID, r.Check())
-		found(report, r.ID, rules.Charged(ledgerkv.Rows(tx), r.Record, r.Joint))
+		rules.Found(report, r.ID, r.Check())
+		rules.Found(report, r.ID, rules.Charged(ledgerkv.Rows(tx), r.Record, r.Joint))
 	})
 	totals.Audit(tx, report, goOn, func(r imagegen.TotalsRow) {
-		sums.Add(r.TotalsKey,
-			imagegen.Totals{}.Minus(r.Totals))
+		sums.Add(r.TotalsKey, imagegen.Totals{}.Minus(r.Totals))
 	})
 	sums.Check(report)
 	checkAll(tx, report, goOn, users)
@@ -56,16 +54,4 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 // checkAll checks a table whose values have no invariants of their own.
 func checkAll[V any](tx kv.Tx, report func(imagegen.Violation), goOn func() bool, t *table.Table[V]) {
 	t.Audit(tx, report, goOn, func(V) {})
-}
-
-// found reports the error of a check of a generation. One that is not a violation comes from a charge that cannot be
-// read.
-func found(report func(imagegen.Violation), id imagegen.GenerationID, err error) {
-	v, ok := errors.AsType[imagegen.Violation](err)
-	switch {
-	case ok:
-		report(v)
-	case err != nil:
-		report(imagegen.Violation{Rule: "generation charge", Subject: string(id), Detail: err.Error()})
-	}
 }

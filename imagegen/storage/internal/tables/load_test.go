@@ -82,7 +82,7 @@ func TestOpen(t *testing.T) {
 	d.all(t)
 	var references []imagegen.ReferenceID
 	is.NoErr(d.kv.View(t.Context(), func(tx kv.Tx) error {
-		_, err := tables.EachOpen(tx, func(r imagegen.Record) error {
+		_, err := tables.EachOpen(tx, func(r tables.Row) error {
 			for _, f := range r.References {
 				references = append(references, f.ID)
 			}
@@ -95,7 +95,7 @@ func TestOpen(t *testing.T) {
 	stop := errors.New("stop")
 	calls := 0
 	err := d.kv.View(t.Context(), func(tx kv.Tx) error {
-		_, err := tables.EachOpen(tx, func(imagegen.Record) error { calls++; return stop })
+		_, err := tables.EachOpen(tx, func(tables.Row) error { calls++; return stop })
 		return err
 	})
 	is.True(errors.Is(err, stop))

@@ -24,14 +24,21 @@ var (
 	generations = table.New(GenerationsIn, func(r *row) []byte { return []byte(r.ID) }, codeRow)
 
 	open        = generations.Index("open", func(r *row) []byte { return all(r.Unsettled() || r.Running()) })
-	ended       = generations.Index("ends", endUnder) // by their end
 	disputed    = generations.Index("disputed", func(r *row) []byte { return all(r.Dispute != "") })
 	listed      = generations.Index("listed", listedUnder)
 	favourites  = generations.Index("favourites", favouriteUnder)
 	reserved    = generations.Index("reserved", reservedUnder)
 	undelivered = generations.Index("undelivered", undeliveredUnder)
-	prompts     = generations.Index("prompts", promptUnder) // of what failed, by its end
-	hashes      = generations.Index("hashes", hashUnder)    // of idempotency keys of what was erased, by its end
+
+	// By the end: of all rows that have ended, of prompts of what failed, and of hashes of idempotency keys of what was
+	// erased.
+	ended   = generations.Index("ends", func(r *row) []byte { return endOf(r, r.Terminal()) })
+	prompts = generations.Index("prompts", func(r *row) []byte {
+		return endOf(r, r.State == imagegen.StateFailed && r.Prompt != "")
+	})
+	hashes = generations.Index("hashes", func(r *row) []byte {
+		return endOf(r, r.State == imagegen.StateErased && r.IdempotencyKey != "")
+	})
 )
 
 // all is the place of a row in an index that only tells whether a row is in it.
@@ -83,15 +90,15 @@ func undeliveredUnder(r *row) []byte {
 	return kv.Key(string(r.User), r.JoinKey[:])
 }
 
-// endUnder indexes the rows that have ended, by their end.
-func endUnder(r *row) []byte {
-	if !r.Terminal() {
+// endOf is the place of a row in an index by the end, if it is in it.
+func endOf(r *row, in bool) []byte {
+	if !in {
 		return nil
 	}
 	return kv.Key(kv.TimeKey(r.CompletedAt))
 }
 
-// formerEnded is the index of ended rows by identifier that endUnder replaces.
+// formerEnded is the index of ended rows by identifier that ended replaces.
 const formerEnded = kv.Bucket("generations.ended")
 
 // IndexEnds moves what has ended from the former index of ended rows to the one by their end. more: not all of it, so
@@ -100,23 +107,6 @@ func IndexEnds(tx kv.Tx) (more bool) { return ended.Replace(tx, formerEnded, max
 
 // maxMoved is how many rows one call of IndexEnds moves.
 const maxMoved = 10_000
-
-// promptUnder indexes the failed rows that still have a prompt, by their end.
-func promptUnder(r *row) []byte {
-	if r.State != imagegen.StateFailed || r.Prompt == "" {
-		return nil
-	}
-	return kv.Key(kv.TimeKey(r.CompletedAt))
-}
-
-// hashUnder indexes the erased rows that still have the hash of an idempotency key, by
-// their end.
-func hashUnder(r *row) []byte {
-	if r.State != imagegen.StateErased || r.IdempotencyKey == "" {
-		return nil
-	}
-	return kv.Key(kv.TimeKey(r.CompletedAt))
-}
 
 // holder reads the row that holds an idempotency key, whether or not it still reserves it.
 // imagegen.ErrNotFound: none has it.
@@ -158,12 +148,7 @@ func records(rows []row, err error) ([]imagegen.Record, error) {
 // EachOpen calls f for each generation that has not ended or is being erased, until f returns an
 // error, which it returns. damaged has an error for each that cannot be read. If there is none, files
 // of references and attempts that no open generation names are left over from a former process.
-func EachOpen(tx kv.Tx, f func(imagegen.Record) error) (damaged []error, err error) {
-	return eachOpenRow(tx, func(r row) error { return f(r.Record) })
-}
-
-// eachOpenRow is Open with the stored rows.
-func eachOpenRow(tx kv.Tx, f func(row) error) (damaged []error, err error) {
+func EachOpen(tx kv.Tx, f func(Row) error) (damaged []error, err error) {
 	for id := range open.Keys(tx, nil) {
 		r, wrong := open.Get(tx, id)
 		if wrong != nil {
@@ -180,7 +165,7 @@ func eachOpenRow(tx kv.Tx, f func(row) error) (damaged []error, err error) {
 // References calls f for each reference image that a future attempt needs, until f returns an error, which it
 // returns. A damaged generation is an error too, but only after all others.
 func References(tx kv.Tx, f func(rules.File) error) error {
-	damaged, err := EachOpen(tx, func(r imagegen.Record) error { return eachFile(rules.References(r), f) })
+	damaged, err := EachOpen(tx, func(r row) error { return eachFile(rules.References(r.Record), f) })
 	return errors.Join(err, errors.Join(damaged...))
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // What package postgres shares: it keeps generations in rows of its own, and users and keys in these tables. The
-// default storage uses TakeRow, for a move.
+// default storage uses Take, for a move.
 
 // Row is a record as it is stored.
 type Row = row
@@ -20,11 +20,10 @@ const GenerationsIn kv.Bucket = "generations"
 // takeRow adds a generation.
 func takeRow(tx kv.Tx, stored []byte) error {
 	r, err := DecodeRow(stored)
-	if err != nil {
-		return imagegen.Violation{Rule: "record", Subject: string(r.ID), Detail: err.Error()}
+	if err == nil {
+		put(tx, &row{}, &r)
 	}
-	put(tx, &row{}, &r)
-	return nil
+	return err
 }
 
 // EncodeRow returns a row as it is stored.
@@ -54,33 +53,28 @@ const (
 	CurrencyIn, CurrencyKey = currencyIn, currencyKey
 )
 
-// taken are the buckets whose values a move takes as they are, with how one is added.
+// taken are the buckets of values that others follow from, such as their places in indexes, with how one is added.
 var taken = map[kv.Bucket]func(kv.Tx, []byte) error{
-	users.Name(): users.Take, keys.Name(): keys.Take, operatorKeys.Name(): operatorKeys.Take,
+	GenerationsIn: takeRow, users.Name(): users.Take, keys.Name(): keys.Take, operatorKeys.Name(): operatorKeys.Take,
 	logins.Name(): logins.Take, signIns.Name(): signIns.Take, invitations.Name(): invitations.Take,
 	passkeys.Name(): passkeys.Take, identities.Name(): identities.Take,
 }
 
 // Moved are the buckets whose rows Take takes.
 func Moved() []kv.Bucket {
-	return append(slices.Collect(maps.Keys(taken)), GenerationsIn, secretIn, currencyIn)
+	return append(slices.Collect(maps.Keys(taken)), secretIn, currencyIn)
 }
 
-// Take adds a row of another storage, as it was stored there, and reports whether its bucket is one of this package.
-// An imagegen.Violation: it cannot be read.
-func Take(tx kv.Tx, b kv.Bucket, key, stored []byte) (ours bool, err error) {
-	take, ours := taken[b]
-	switch {
-	case b == GenerationsIn:
-		return true, takeRow(tx, stored)
-	case b == secretIn || b == currencyIn:
+// Take adds a row of another storage, as it was stored there, with what follows from it; of another bucket than those
+// of this package's tables nothing does. An imagegen.Violation: it cannot be read.
+func Take(tx kv.Tx, b kv.Bucket, key, stored []byte) error {
+	take, follows := taken[b]
+	if !follows {
 		tx.Put(b, key, stored)
-		return true, nil
-	case !ours:
-		return false, nil
+		return nil
 	}
 	if err := take(tx, stored); err != nil {
-		return true, imagegen.Violation{Rule: "record", Subject: string(key), Detail: err.Error()}
+		return imagegen.Violation{Rule: "record", Subject: string(key), Detail: err.Error()}
 	}
-	return true, nil
+	return nil
 }

@@ -72,7 +72,7 @@ func (t *Tables) Load(ctx context.Context) error {
 	at := t.books.Read()
 	return t.db.View(ctx, func(tx kv.Tx) error {
 		t.NoteFeed(tx.Get(marksOf, feedKept) != nil)
-		damaged, err := eachOpenRow(tx, func(r row) error {
+		damaged, err := EachOpen(tx, func(r row) error {
 			t.work.found(r, at)
 			return nil
 		})

@@ -25,16 +25,16 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	whole := true
 	tx.Ascend(Rows, nil, func(key, stored []byte) bool {
 		n++
-		r, hash, err := decode(stored)
+		r, err := Decode(stored)
 		switch {
 		case err != nil:
 			broken(last.Seq+1, "%v", err)
 		case r.Seq != last.Seq+1 || !bytes.Equal(key, kv.Key(r.Seq)):
 			broken(last.Seq+1, "row %d follows", r.Seq)
-		case hash != kv.Chained(last.Hash, stored[:len(stored)-len(hash)]):
+		case r.Hash != kv.Chained(last.Hash, stored[:len(stored)-len(r.Hash)]):
 			broken(r.Seq, "its hash does not follow from its content and the row before it")
 		default:
-			last = End{r.Seq, hash}
+			last = End{r.Seq, r.Hash}
 			return ctx.Err() == nil
 		}
 		whole = false

@@ -32,8 +32,8 @@ func downwards(tx kv.Tx, before uint64) iter.Seq2[account.TrailRow, error] {
 	}
 	return func(yield func(account.TrailRow, error) bool) {
 		tx.Descend(Rows, from, func(_, stored []byte) bool {
-			r, _, err := decode(stored)
-			return yield(r, err)
+			r, err := Decode(stored)
+			return yield(r.TrailRow, err)
 		})
 	}
 }

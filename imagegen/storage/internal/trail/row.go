@@ -68,21 +68,15 @@ func (s *Stored) Encode() []byte { return append(kv.Encode(&s.TrailRow, code), s
 
 // Decode reads a stored row. It does not verify the hash; Audit does.
 func Decode(stored []byte) (s Stored, err error) {
-	r, hash, err := decode(stored)
-	return Stored{r, hash}, err
-}
-
-// decode reads a stored row: its encoding with its hash behind it. It does not verify the hash; Check does.
-func decode(stored []byte) (r account.TrailRow, hash [sha256.Size]byte, err error) {
-	if len(stored) < len(hash) {
-		return r, hash, errors.New("trail: a row is cut short")
+	if len(stored) < len(s.Hash) {
+		return s, errors.New("trail: a row is cut short")
 	}
-	body := stored[:len(stored)-len(hash)]
-	copy(hash[:], stored[len(body):])
-	if err := kv.Decode(body, &r, code); err != nil {
-		return r, hash, fmt.Errorf("trail: a row cannot be read: %w", err)
+	body := stored[:len(stored)-len(s.Hash)]
+	copy(s.Hash[:], stored[len(body):])
+	if err := kv.Decode(body, &s.TrailRow, code); err != nil {
+		return s, fmt.Errorf("trail: a row cannot be read: %w", err)
 	}
-	return r, hash, nil
+	return s, nil
 }
 
 // Fields joins names and values, which come in turn, as name=value with spaces between them. It leaves out empty

@@ -43,10 +43,10 @@ func Written(r, correction account.TrailRow) time.Time {
 }
 
 // lastCorrection reads the row of the last correction of the clock; the zero row if there is none any more.
-func lastCorrection(tx kv.Tx) (r account.TrailRow, err error) {
+func lastCorrection(tx kv.Tx) (r Stored, err error) {
 	at, err := readEnd(tx, corrected)
 	if stored := tx.Get(Rows, kv.Key(at.Seq)); err == nil && stored != nil {
-		r, _, err = decode(stored)
+		r, err = Decode(stored)
 	}
 	return r, err
 }
@@ -62,11 +62,11 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	var last End
 	var keys [][]byte
 	tx.Ascend(Rows, nil, func(key, stored []byte) bool {
-		r, hash, wrong := decode(stored)
-		if err = wrong; err != nil || !Written(r, correction).Before(before) || len(keys) == maxRemoved {
+		r, wrong := Decode(stored)
+		if err = wrong; err != nil || !Written(r.TrailRow, correction.TrailRow).Before(before) || len(keys) == maxRemoved {
 			return false
 		}
-		last = End{r.Seq, hash}
+		last = End{r.Seq, r.Hash}
 		keys = append(keys, append([]byte(nil), key...))
 		return true
 	})
