@@ -3,14 +3,13 @@ package memory
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
 // images implements imagegen.ImageStore. Its zero value is empty. Stored bytes are never changed, so they are handed
@@ -99,17 +98,13 @@ func (s *images) Images() (all []imagegen.ImageKey) {
 }
 
 // auditImage compares an image with its record, and reports one violation at most.
-func (s *images) auditImage(k imagegen.ImageKey, i imagegen.StoredImage, report func(imagegen.Violation)) {
-	b, ok := s.bytes(k)
-	violation := imagegen.Violation{Rule: "image bytes", Subject: string(k.Image)}
-	switch {
-	case !ok:
+func (s *images) auditImage(f rules.File, report func(imagegen.Violation)) {
+	violation := imagegen.Violation{Rule: "image bytes", Subject: string(f.Key.Image)}
+	if b, ok := s.bytes(f.Key); !ok {
 		violation.Detail = "there are none"
-	case int64(len(b)) != i.Size:
-		violation.Detail = fmt.Sprintf("there are %d; the record says %d", len(b), i.Size)
-	case sha256.Sum256(b) != i.SHA256:
-		violation.Detail = "they have another hash than the record says"
-	default:
+	} else if wrong := f.Compare(bytes.NewReader(b)); wrong != nil {
+		violation.Detail = "it " + wrong.Error()
+	} else {
 		return
 	}
 	report(violation)

@@ -18,7 +18,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -127,25 +126,14 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 
 // auditGeneration checks a generation by itself, and compares it with its charge, its images and its references.
 func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
-	addViolation(r, g.Check())
-	addViolation(r, rules.Charged(rows, g.Record, g.joint))
-	if g.State != imagegen.StateErasing {
-		for _, i := range g.Images {
-			r.Images++
-			db.images.auditImage(g.ImageKey(i), i, r.Add)
-		}
+	rules.Found(r.Add, g.ID, g.Check())
+	rules.Found(r.Add, g.ID, rules.Charged(rows, g.Record, g.joint))
+	for _, f := range rules.Images(g.Record) {
+		r.Images++
+		db.images.auditImage(f, r.Add)
 	}
-	if rules.Waits(g.Record) {
-		for _, f := range g.References {
-			db.spool.auditReference(f, r.Add)
-		}
-	}
-}
-
-// addViolation adds err to a report if it is a violation.
-func addViolation(r *imagegen.AuditReport, err error) {
-	if v, ok := errors.AsType[imagegen.Violation](err); ok {
-		r.Add(v)
+	for _, f := range rules.References(g.Record) {
+		db.spool.auditReference(f, r.Add)
 	}
 }
 

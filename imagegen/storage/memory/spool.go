@@ -3,7 +3,6 @@ package memory
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"io"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
 // spool implements imagegen.Spool. Its zero value is empty. Staged bytes are never changed, so they are handed out
@@ -37,12 +37,12 @@ func (s *spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader)
 
 // auditReference compares a reference image of work that waits with its record. One that is missing is not a violation,
 // since another Spool may keep it.
-func (s *spool) auditReference(f imagegen.ReferenceFile, report func(imagegen.Violation)) {
+func (s *spool) auditReference(f rules.File, report func(imagegen.Violation)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if b, ok := s.staged[f.ID]; ok && sha256.Sum256(b) != f.SHA256 {
-		report(imagegen.Violation{Rule: "reference bytes", Subject: string(f.ID),
-			Detail: "they have another hash than the record says"})
+	b, ok := s.staged[f.Upload]
+	if wrong := f.Compare(bytes.NewReader(b)); ok && wrong != nil {
+		report(imagegen.Violation{Rule: "reference bytes", Subject: string(f.Upload), Detail: "it " + wrong.Error()})
 	}
 }
 
