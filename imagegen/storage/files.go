@@ -164,16 +164,4 @@ func (f *files) list(name, prefix string) ([]string, error) {
 
 // isPlain reports whether an identifier can be part of a file name: it cannot be confused
 // with another, lead out of a directory, or be read as several parts.
-func isPlain(id string) bool {
-	if id == "" || len(id) > 100 {
-		return false
-	}
-	for _, c := range []byte(id) {
-		switch {
-		case '0' <= c && c <= '9', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', c == '_', c == '-':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func isPlain(id string) bool { return len(id) <= 100 && kv.Plain(id) }

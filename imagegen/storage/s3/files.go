@@ -70,11 +70,7 @@ func (f *Files) Put(ctx context.Context, name string, file *os.File) error {
 // data arrives for Config.RequestTimeout, or if it needs another request and the file was replaced meanwhile.
 // imagegen.ErrNotFound.
 func (f *Files) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
-	r, err := f.objects.openObject(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return f.objects.openObject(ctx, name)
 }
 
 // Remove removes a file. It succeeds if there is none.

@@ -24,15 +24,6 @@ func spread(name string) string {
 	return fmt.Sprintf("%02x", crc32.ChecksumIEEE([]byte(name))&0xff)
 }
 
-// plain reports whether a name can be a part of a key: only letters, digits, _ and -. So it can leave no prefix by a
-// slash, and a dot always separates parts.
-func plain(name string) bool {
-	strange := func(r rune) bool {
-		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}
-	return name != "" && !strings.ContainsFunc(name, strange)
-}
-
 // attemptKey is what the keys of all images of an attempt begin with. The digits follow from the generation alone, so
 // one listing finds them all.
 func attemptKey(g imagegen.GenerationID, attempt int) string {
@@ -58,7 +49,7 @@ func parseImageKey(key string) (k imagegen.ImageKey, ok bool) {
 
 // isImageKey reports whether a key can name an object. If not, no such image was ever put.
 func isImageKey(k imagegen.ImageKey) bool {
-	return plain(string(k.Generation)) && plain(string(k.Image))
+	return kv.Plain(string(k.Generation)) && kv.Plain(string(k.Image))
 }
 
 // PutImage implements [imagegen.ImageStore]. It removes the local file also if the put fails.
@@ -88,18 +79,14 @@ func (i *Images) OpenImage(ctx context.Context, k imagegen.ImageKey) (io.ReadSee
 	if !isImageKey(k) {
 		return nil, imagegen.ErrNotFound
 	}
-	r, err := i.objects.openObject(ctx, imageKey(k))
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return i.objects.openObject(ctx, imageKey(k))
 }
 
 // RemoveImages implements [imagegen.ImageStore]. It stops at the first object that cannot be removed; repeat it to
 // remove the others. It lists all keys before it removes the first object, so that the list does not change meanwhile.
 func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, attempt int,
 	keep ...imagegen.ImageID) error {
-	if err := kv.NotBegun(ctx); err != nil || !plain(string(g)) {
+	if err := kv.NotBegun(ctx); err != nil || !kv.Plain(string(g)) {
 		return err
 	}
 	prefix := attemptKey(g, attempt)

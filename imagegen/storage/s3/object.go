@@ -56,7 +56,7 @@ type object struct {
 
 // openObject asks for an object and keeps the answer open, to be read. ctx counts only until open returns: a reader
 // often outlives the call that opened it. imagegen.ErrNotFound.
-func (o *objects) openObject(ctx context.Context, key string) (*object, error) {
+func (o *objects) openObject(ctx context.Context, key string) (io.ReadSeekCloser, error) {
 	r := &object{o: o, key: key, context: context.WithoutCancel(ctx)}
 	got, err := r.get(ctx, nil)
 	if err != nil {

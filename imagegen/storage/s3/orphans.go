@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // OrphanAge is a safe age for [Store.RemoveOrphans]: no work takes this long from the put of an object to the write of
@@ -105,5 +106,5 @@ func (s *Store) sweep(ctx context.Context, keys []string, in Named) (removed int
 // parseReferenceKey undoes referenceKey; false: referenceKey makes no such key.
 func parseReferenceKey(key string) (imagegen.ReferenceID, bool) {
 	id := imagegen.ReferenceID(key[strings.LastIndexByte(key, '/')+1:])
-	return id, plain(string(id)) && referenceKey(id) == key
+	return id, kv.Plain(string(id)) && referenceKey(id) == key
 }

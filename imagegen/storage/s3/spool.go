@@ -54,7 +54,7 @@ func (s *Spool) set(id imagegen.ReferenceID, f staged) {
 
 // Stage implements [imagegen.Spool]. It replaces an image that was staged under the same identifier.
 func (s *Spool) Stage(ctx context.Context, id imagegen.ReferenceID, r io.Reader) error {
-	if !plain(string(id)) {
+	if !kv.Plain(string(id)) {
 		return imagegen.Invalid("%q cannot name an object", id)
 	}
 	got, err := s.local.receive(ctx, r)
@@ -88,7 +88,7 @@ func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 	f, ok := s.here(id)
 	switch {
 	case !ok:
-		if !plain(string(id)) {
+		if !kv.Plain(string(id)) {
 			return imagegen.ErrNotFound
 		}
 		return s.objects.opens(ctx, referenceKey(id))
@@ -103,7 +103,7 @@ func (s *Spool) keep(ctx context.Context, id imagegen.ReferenceID) error {
 
 // Open implements [imagegen.Spool]. An image that was staged in this process is read from its local file.
 func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadCloser, error) {
-	if !plain(string(id)) {
+	if !kv.Plain(string(id)) {
 		return nil, imagegen.ErrNotFound
 	}
 	if f, ok := s.here(id); ok {
@@ -113,11 +113,7 @@ func (s *Spool) Open(ctx context.Context, id imagegen.ReferenceID) (io.ReadClose
 		}
 		return opened, nil
 	}
-	r, err := s.objects.openObject(ctx, referenceKey(id))
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return s.objects.openObject(ctx, referenceKey(id))
 }
 
 // Remove implements [imagegen.Spool]. It makes no request for an image that was staged in this process and of which
@@ -129,7 +125,7 @@ func (s *Spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	}
 	var errs []error
 	for _, id := range ids {
-		if plain(string(id)) {
+		if kv.Plain(string(id)) {
 			errs = append(errs, s.forget(ctx, id))
 		}
 	}

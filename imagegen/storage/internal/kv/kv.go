@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"time"
 
@@ -111,6 +112,15 @@ func Unwritten(err error) error {
 // IsFull reports whether an error says that the disk, or the quota, is full.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// Plain reports whether a name can be a part of a file's name, or of an object's: only letters, digits, _ and -. So it
+// can leave no directory by a slash, and a dot always separates parts.
+func Plain(name string) bool {
+	strange := func(r rune) bool {
+		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	return name != "" && !strings.ContainsFunc(name, strange)
 }
 
 // Key joins parts into a key that sorts part by part. Strings end with NUL, and so must not hold
