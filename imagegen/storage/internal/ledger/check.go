@@ -94,8 +94,7 @@ func (c *checker) user(u imagegen.UserID) {
 		if err == nil {
 			err = c.entry(replayed, u, e)
 		} else {
-			err = broken("journal entry",
-				Entry{Entry: imagegen.Entry{User: u, Seq: replayed.Account(u).Seq + 1}}.subject(), "%v", err)
+			err = broken("journal entry", Place{u, replayed.Account(u).Seq + 1}.subject(), "%v", err)
 		}
 		if err != nil {
 			c.found(err)

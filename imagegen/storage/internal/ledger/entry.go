@@ -47,7 +47,9 @@ type NewLot struct {
 func (e Entry) place() Place { return Place{e.User, e.Seq} }
 
 // subject names the entry in errors and violations.
-func (e Entry) subject() string { return fmt.Sprintf("entry %d of %q", e.Seq, e.User) }
+func (e Entry) subject() string { return e.place().subject() }
+
+func (p Place) subject() string { return fmt.Sprintf("entry %d of %q", p.Seq, p.User) }
 
 // makes returns a lot as the entry makes it. What a settlement makes is a refund lot.
 func (e Entry) makes(n NewLot) Lot {

@@ -71,8 +71,7 @@ func (l *Ledger) History(ctx context.Context, u imagegen.UserID, before uint64,
 		for seq := min(a.Seq, cmp.Or(before, a.Seq+1)-1); seq > 0 && len(entries) < limit; seq-- {
 			e, known := a.tx.Entry(Place{u, seq})
 			if !known {
-				return fmt.Errorf("ledger: %s is missing; run an audit",
-					Entry{Entry: imagegen.Entry{User: u, Seq: seq}}.subject())
+				return fmt.Errorf("ledger: %s is missing; run an audit", Place{u, seq}.subject())
 			}
 			entries = append(entries, e.Entry)
 		}

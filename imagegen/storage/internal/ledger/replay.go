@@ -1,9 +1,6 @@
 package ledger
 
-import (
-	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-)
+import "github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 
 // Replay puts a stored entry of another ledger at the end of its user's journal, with the rows that it leads to. So a
 // journal that is copied entry by entry brings its account along. The clock's mark is not touched. An
@@ -31,8 +28,7 @@ func Replay(tx Tx, stored []byte) error {
 func (e Entry) follows(a Account) error {
 	switch {
 	case e.User != a.User || e.Seq != a.Seq+1:
-		return broken("journal sequence", Entry{Entry: imagegen.Entry{User: a.User, Seq: a.Seq + 1}}.subject(),
-			"%s follows", e.subject())
+		return broken("journal sequence", Place{a.User, a.Seq + 1}.subject(), "%s follows", e.subject())
 	case e.Hash != kv.Chained(a.Hash, e.Encoded):
 		return broken("journal chain", e.subject(), "its hash does not follow from its content and the entry before it")
 	}

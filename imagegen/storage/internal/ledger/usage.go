@@ -250,8 +250,7 @@ func (b Books) MemberUse(payer, member imagegen.UserID) imagegen.KeyUse {
 func (a *openAccount) origin(c Charge) (Entry, error) {
 	e, known := a.tx.Entry(c.Place)
 	if !known {
-		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit",
-			Entry{Entry: imagegen.Entry{User: c.User, Seq: c.Seq}}.subject())
+		return e, fmt.Errorf("ledger: %s, of a charge that is open, is missing; run an audit", c.subject())
 	}
 	return e, nil
 }
