@@ -70,8 +70,6 @@ type Config struct {
 // did; as every write is idempotent, the caller may repeat it.
 type DB struct {
 	accounts
-	logins
-	opkeys
 	trails
 	credits // but Charge and Settle, which go through the committer
 	// the database's clock, as this process knows it, and judged as package clock judges it; it asks the database
@@ -114,13 +112,19 @@ type DB struct {
 
 // The embedded interfaces have lower-case names, so that they add methods to DB and no exported fields.
 type (
-	accounts = imagegen.AccountStore
-	logins   = account.LoginStore
-	opkeys   = account.OperatorKeyStore
-	trails   = account.TrailStore
-	credits  = imagegen.CreditAdmin
-
+	trails     = account.TrailStore
+	credits    = imagegen.CreditAdmin
 	timekeeper = imagegen.Timekeeper
+
+	accounts interface { // what package tables does over the rows in kept
+		imagegen.AccountStore
+		account.LoginStore
+		account.OperatorKeyStore
+		UserPage(context.Context, imagegen.UserQuery) (imagegen.UserPage, error)
+		Currency(ctx context.Context, code string, replace bool) (string, error)
+		SetNotifyBelow(context.Context, imagegen.UserID, imagegen.Credits) error
+		Tell(context.Context, imagegen.FeedEvent) error
+	}
 )
 
 var (
@@ -237,7 +241,7 @@ func (db *DB) hangUp() {
 func (db *DB) start(keepFor time.Duration) {
 	db.tables = tables.New(keptDB{db}, db.books)
 	db.tables.KeepFor(keepFor)
-	db.accounts, db.logins, db.opkeys = db.tables, db.tables, db.tables
+	db.accounts = db.tables
 	t := trail.New(keptDB{db}, db.books.Now)
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)
@@ -360,11 +364,6 @@ func (db *DB) writeLast() error {
 		return nil
 	}
 	return err
-}
-
-// UserPage implements [imagegen.Inspector].
-func (db *DB) UserPage(ctx context.Context, q imagegen.UserQuery) (imagegen.UserPage, error) {
-	return db.tables.UserPage(ctx, q)
 }
 
 // mostTouched is how many keys one transaction touches: an act that changes one of them waits no longer than for that.

@@ -53,14 +53,6 @@ func (db *DB) readFeed(ctx context.Context) error {
 	return err
 }
 
-// SetNotifyBelow implements [imagegen.FeedKeeper].
-func (db *DB) SetNotifyBelow(ctx context.Context, u imagegen.UserID, below imagegen.Credits) error {
-	return db.tables.SetNotifyBelow(ctx, u, below)
-}
-
-// Tell implements [imagegen.FeedKeeper].
-func (db *DB) Tell(ctx context.Context, e imagegen.FeedEvent) error { return db.tables.Tell(ctx, e) }
-
 // Happened implements tables.Teller.
 func (s *session) Happened(e imagegen.FeedEvent) {
 	e.ID = feed.NewID()

@@ -53,11 +53,6 @@ func (db *DB) EachTotals(ctx context.Context, from, to time.Time, f func(imagege
 	return nil
 }
 
-// Currency implements [imagegen.TotalsKeeper].
-func (db *DB) Currency(ctx context.Context, code string, replace bool) (string, error) {
-	return db.tables.Currency(ctx, code, replace)
-}
-
 // totalsAtOnce is how many totals are read at once.
 const totalsAtOnce = 10_000
 
