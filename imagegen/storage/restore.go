@@ -290,12 +290,11 @@ func publish(from, dir string) error {
 	if err != nil {
 		return fmt.Errorf("storage: restore: %w", err)
 	}
+	dirs := []string{imagesDir, spoolDir}
 	for _, s := range shards {
-		if err := syncDir(filepath.Join(from, imagesDir, s.Name())); err != nil {
-			return fmt.Errorf("storage: restore: %w", err)
-		}
+		dirs = append(dirs, filepath.Join(imagesDir, s.Name()))
 	}
-	for _, name := range []string{imagesDir, spoolDir} {
+	for _, name := range dirs {
 		if err := syncDir(filepath.Join(from, name)); err != nil {
 			return fmt.Errorf("storage: restore: %w", err)
 		}

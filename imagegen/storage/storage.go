@@ -44,11 +44,6 @@ type Options struct {
 type DB struct {
 	// The parts whose methods DB has as its own. One that start has not come to is nil.
 	store
-	inspector
-	totals
-	feeds
-	logins
-	opkeys
 	books
 	timekeeper
 	trails
@@ -63,7 +58,7 @@ type DB struct {
 	root     *os.Root         // of dir: no name that is opened through it leads out of dir
 	file     *database
 	clock    *ledger.Ledger // the same value as books and timekeeper; it judges the time for all parts
-	tables   *tables.Tables // the same value as store, inspector, totals, feeds, logins and opkeys
+	tables   *tables.Tables // the same value as store
 	space    *space
 	damage   damage
 
@@ -75,21 +70,20 @@ type DB struct {
 
 // The embedded interfaces have lower-case names, so that callers cannot reach the parts of a DB.
 type (
-	store  = imagegen.TxStore
-	logins = account.LoginStore
-	opkeys = account.OperatorKeyStore
-	books  = imagegen.CreditAdmin
-	trails = account.TrailStore
-
+	books      = imagegen.CreditAdmin
+	trails     = account.TrailStore
 	timekeeper = imagegen.Timekeeper
 
-	inspector interface {
+	store interface {
+		imagegen.TxStore
+		imagegen.TotalsKeeper
+		imagegen.FeedKeeper
+		account.LoginStore
+		account.OperatorKeyStore
 		UserPage(context.Context, imagegen.UserQuery) (imagegen.UserPage, error)
 		Disputed(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 		Unsettled(context.Context, imagegen.GenerationID, int) ([]imagegen.Record, int, error)
 	}
-	totals = imagegen.TotalsKeeper
-	feeds  = imagegen.FeedKeeper
 )
 
 var (
@@ -139,9 +133,7 @@ func openDir(dir string, options Options, start func(*DB) error) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now,
-		file: newDatabase(bolt, options.Log), quit: func() {
-
-		}, space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
+		file: newDatabase(bolt, options.Log), quit: func() {}, space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
 	if err := start(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -153,12 +145,9 @@ func (o *Options) withDefaults() Options {
 		o = new(Options)
 	}
 	d := *o
-	d.MinFree = cmp.Or(d.MinFree, defaultMinFree)
+	d.MinFree, d.Log = cmp.Or(d.MinFree, defaultMinFree), cmp.Or(d.Log, slog.New(slog.DiscardHandler))
 	if d.Now == nil {
 		d.Now = time.Now
-	}
-	if d.Log == nil {
-		d.Log = slog.New(slog.DiscardHandler)
 	}
 	return d
 }
@@ -241,8 +230,7 @@ func (db *DB) openTables() (err error) {
 	}
 	t := tables.New(db.file, db.clock)
 	t.OnDamage = db.damagedGeneration
-	db.tables = t
-	db.store, db.inspector, db.totals, db.feeds, db.logins, db.opkeys = t, t, t, t, t, t
+	db.tables, db.store = t, t
 	db.books, db.timekeeper = db.clock, db.clock
 	db.trails = trail.New(db.file, db.clock.Now)
 	return t.Load(context.Background())
