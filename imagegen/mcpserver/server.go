@@ -14,6 +14,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -62,9 +63,7 @@ const instructions = "Generates images, which cost credits. Call generate_image;
 // and is safe for concurrent use. It starts no goroutine: the caller runs it, or connects it to
 // transports, and ends it by cancelling their context.
 func New(s imagegen.Service, o Options) *mcp.Server {
-	if o.MaxWait == 0 {
-		o.MaxWait = defaultPatience
-	}
+	o.MaxWait = cmp.Or(o.MaxWait, defaultPatience)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

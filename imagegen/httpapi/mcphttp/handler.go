@@ -8,6 +8,7 @@ package mcphttp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"log/slog"
@@ -61,9 +62,7 @@ type Options struct {
 // NewHandler returns a handler for Path. It is safe for concurrent use and need not be
 // closed.
 func NewHandler(service *engine.Engine, o Options) http.Handler {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Tools.Dir, o.Tools.Schemas, o.Tools.Log = nil, mcp.NewSchemaCache(),
 		slog.New(serving.NewLogHandler(o.Log.Handler()))
 	a := &api{engine: service, tools: o.Tools, site: serving.NewSite(serving.Site{BaseURL: o.BaseURL,

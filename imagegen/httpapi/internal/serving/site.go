@@ -12,6 +12,7 @@
 package serving
 
 import (
+	"cmp"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
+	"github.com/imagegend/imagegend/internal/clientaddr"
 	"github.com/imagegend/imagegend/internal/httpguard"
 )
 
@@ -47,14 +49,9 @@ func NewSite(s Site, log *slog.Logger) *Site {
 	if u, err := url.Parse(s.BaseURL); err == nil && s.BaseURL != "" {
 		_ = s.guard.AddTrustedOrigin(u.Scheme + "://" + u.Host) // a proxy may send another Host; an error adds none
 	}
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	h := NewLogHandler(log.Handler())
+	h := NewLogHandler(cmp.Or(log, slog.New(slog.DiscardHandler)).Handler())
 	s.log, s.access = slog.New(h), slog.New(h.(logHandler).Handler)
-	if s.Limits == nil {
-		s.Limits = NewLimits(0)
-	}
+	s.Limits = cmp.Or(s.Limits, NewLimits(0))
 	if s.PersonHeaders == nil {
 		s.PersonHeaders = defaultPersonHeaders()
 	}
@@ -107,7 +104,7 @@ func (s *Site) FindBase(x *Exchange) error {
 	if x.Request.TLS != nil {
 		scheme = "https"
 	}
-	if s.trusts(x.Request.RemoteAddr) {
+	if clientaddr.Among(clientaddr.Peer(x.Request.RemoteAddr), s.TrustedProxies) {
 		if v := lastValue(x.Request.Header, "X-Forwarded-Proto"); v != "" {
 			scheme = strings.ToLower(v)
 		}
@@ -127,16 +124,6 @@ func (s *Site) FindBase(x *Exchange) error {
 
 // HidesSlash reports whether a path has an escaped slash, which is part of a name and does not separate two.
 func HidesSlash(r *http.Request) bool { return strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") }
-
-// trusts reports whether a peer is one of the trusted proxies.
-func (s *Site) trusts(peer string) bool {
-	if len(s.TrustedProxies) == 0 {
-		return false
-	}
-	p, err := netip.ParseAddrPort(peer)
-	addr := p.Addr().Unmap()
-	return err == nil && slices.ContainsFunc(s.TrustedProxies, func(n netip.Prefix) bool { return n.Contains(addr) })
-}
 
 // lastValue returns the last value of a header, which is what the nearest proxy itself says: proxies
 // append theirs to those that they were sent.
