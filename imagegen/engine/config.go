@@ -277,9 +277,7 @@ func (c Config) withDefaults() Config {
 	if c.age == nil {
 		c.age = func(at time.Time) time.Duration { return max(0, c.Now().Sub(at)) }
 	}
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Images == nil {
 		c.Images, _ = c.Store.(imagegen.ImageStore)
 	}

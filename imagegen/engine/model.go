@@ -13,10 +13,8 @@ import (
 // verification is how images of the model are checked for completeness.
 func (m catalogEntry) verification() imagegen.Verification { return cmp.Or(m.Verify, m.can.Verify) }
 
-// strips reports whether the metadata of the model's images are removed.
-func (m catalogEntry) strips() bool {
-	return cmp.Or(m.Metadata, m.can.Metadata) == imagegen.MetadataStrip
-}
+// metadata is what becomes of the metadata of the model's images.
+func (m catalogEntry) metadata() imagegen.Metadata { return cmp.Or(m.Metadata, m.can.Metadata) }
 
 // info is what the model offers: what its provider can do, restricted by the
 // configuration.

@@ -85,13 +85,10 @@ func (e *Engine) beginStep(ctx context.Context, kind imagegen.EventKind, r image
 
 // announce returns ctx if the observer panics.
 func (s step) announce(ctx context.Context) (within context.Context) {
-	defer func() {
-		if within == nil { // it panicked
-			within = ctx
-		}
-	}()
+	within = ctx
 	defer s.engine.recoverObserver(ctx, s.event)
-	return s.engine.cfg.Observer.Begin(ctx, s.event)
+	within = s.engine.cfg.Observer.Begin(ctx, s.event)
+	return within
 }
 
 // request is what the attempt asks of the provider. A router reports through MemberDone which

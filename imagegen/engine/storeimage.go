@@ -160,7 +160,7 @@ const usualQuality = 95
 func (a *attempt) target() picture.Target {
 	o := a.record.Options
 	t := picture.Target{Size: a.record.Size, Format: o.Format, Quality: usualQuality,
-		Opaque: o.Background == imagegen.BackgroundOpaque, Strip: a.model.strips()}
+		Opaque: o.Background == imagegen.BackgroundOpaque, Strip: a.model.metadata() == imagegen.MetadataStrip}
 	if o.Compression != nil {
 		t.Quality, t.Rewrite = max(1, *o.Compression), !a.model.can.Compression
 	}
