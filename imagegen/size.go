@@ -98,11 +98,7 @@ func (r Ratio) Aspect() float64 {
 func NearestRatio(s Size, of []Ratio) Ratio {
 	nearest, least := RatioAuto, math.Inf(1)
 	for _, r := range of {
-		a := r.Aspect()
-		if a == 0 {
-			continue
-		}
-		if d := ShapeDistance(s.Aspect(), a); d < least {
+		if d := ShapeDistance(s.Aspect(), r.Aspect()); d < least { // of a ratio without a shape it is infinite
 			nearest, least = r, d
 		}
 	}

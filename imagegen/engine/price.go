@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -168,15 +169,10 @@ func (e *Engine) pricedInfo(ctx context.Context, m catalogEntry, u imagegen.User
 
 // shownLine is a line as a user sees it: with the tiers on offer, and without the account type, which is the user's.
 func shownLine(l imagegen.Price, tiers []imagegen.Tier) imagegen.Price {
-	all := l.Credits
 	if l.ReferenceCredits != nil {
 		l.ReferenceCredits = new(*l.ReferenceCredits)
 	}
-	l.AccountType, l.Credits = "", make(map[imagegen.Tier]imagegen.Credits)
-	for _, t := range tiers {
-		if c, ok := all[t]; ok {
-			l.Credits[t] = c
-		}
-	}
+	l.AccountType, l.Credits = "", maps.Clone(l.Credits)
+	maps.DeleteFunc(l.Credits, func(t imagegen.Tier, _ imagegen.Credits) bool { return !slices.Contains(tiers, t) })
 	return l
 }

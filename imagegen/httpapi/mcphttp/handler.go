@@ -210,7 +210,7 @@ func (a *answer) refuse() error {
 	}
 	e := imagegen.Invalid("%s", bytes.TrimSpace(a.said))
 	if a.refused >= http.StatusInternalServerError {
-		e = &imagegen.Error{Code: imagegen.CodeInternal, Message: imagegen.ErrInternal.Message, Err: e}
+		e = imagegen.Internal(e)
 	}
 	a.Exchange.Fail(e, func(e *imagegen.Error, _ int) (int, any) {
 		return a.refused, wire.ErrorBody{Error: wire.Failure{Message: e.Message, Code: e.Code}}

@@ -50,11 +50,10 @@ func (u *Uploads) Stage(ctx context.Context, user imagegen.UserID, r io.Reader,
 
 // stage is Stage with the concrete type.
 func (u *Uploads) stage(ctx context.Context, user imagegen.UserID, r io.Reader, name string) (*upload, error) {
-	end, err := u.admitUpload(user)
-	if err != nil {
-		return nil, err
+	if !u.arriving.Take(user, 1) {
+		return nil, tooManyUploads("too many reference images are being sent at once; send fewer at a time")
 	}
-	defer end()
+	defer u.arriving.Give(user, 1)
 	in := newMeter(ctx, r)
 	if u.CannotPay(ctx, user) {
 		return u.examine(ctx, in, name)

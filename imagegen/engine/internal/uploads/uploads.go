@@ -82,15 +82,6 @@ func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
 	u.Remove(ids...)
 }
 
-// admitUpload counts a file as arriving until end is called. ErrOverloaded: too many files of the
-// user, or of all users, are arriving.
-func (u *Uploads) admitUpload(user imagegen.UserID) (end func(), err error) {
-	if !u.arriving.Take(user, 1) {
-		return nil, tooManyUploads("too many reference images are being sent at once; send fewer at a time")
-	}
-	return func() { u.arriving.Give(user, 1) }, nil
-}
-
 // countKept notes whose bytes a stored file takes, until forget. arrival has counted the bytes.
 func (u *Uploads) countKept(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
 	u.mu.Lock()

@@ -56,17 +56,12 @@ func (f *Form) Read(x *Exchange) error {
 		return err
 	}
 	if err := formdata.Read(body, boundary, func(p formdata.Part) error { return f.addPart(x.Ctx, p) }); err != nil {
-		f.Discard()
+		for _, file := range f.Files {
+			imagegen.Discard(file.Reference)
+		}
 		return BodyError(err)
 	}
 	return nil
-}
-
-// Discard removes the files that no Generate has taken over.
-func (f *Form) Discard() {
-	for _, file := range f.Files {
-		imagegen.Discard(file.Reference)
-	}
 }
 
 // addPart reads one part, as a file or as text.
