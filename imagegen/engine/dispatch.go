@@ -35,9 +35,7 @@ func (e *Engine) dispatch(ctx context.Context) {
 		if len(records) > 0 {
 			continue
 		}
-		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("queued work could not be claimed", "error", err)
-		}
+		e.warn(ctx, err, "queued work could not be claimed")
 		if err != nil || next <= 0 || next > e.cfg.Attempts.Lease { // by then the clock may have been set
 			next = e.cfg.Attempts.Lease
 		}
@@ -127,9 +125,7 @@ const maxAged = 16
 func (e *Engine) failAged(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
 		aged, err := e.store.ClaimAged(ctx, e.cfg.Attempts.MaxAge, maxAged, e.cfg.Attempts.Lease)
-		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("the search for work that waited too long failed", "error", err)
-		}
+		e.warn(ctx, err, "the search for work that waited too long failed")
 		for _, r := range aged {
 			if r.Attempt == 1 {
 				e.observeHosted(ctx, r)

@@ -76,16 +76,13 @@ func (e *Engine) eraseAged(ctx context.Context) {
 	list := func(n int) ([]imagegen.Record, error) { return e.store.Ended(ctx, e.cfg.Retention.Generations, n) }
 	err := inBatches(ctx, list, func(r imagegen.Record) bool {
 		err := e.erase(ctx, r.ID, imagegen.EraseChange{Aged: true})
-		done := err == nil || errors.Is(err, imagegen.ErrNotFound)
-		if !done && ctx.Err() == nil {
-			e.cfg.Log.WarnContext(ctx, "a generation past its age could not be erased", "generation", r.ID, "error",
-				err)
+		if errors.Is(err, imagegen.ErrNotFound) {
+			return true
 		}
-		return done
+		e.warn(ctx, err, "a generation past its age could not be erased", "generation", r.ID)
+		return err == nil
 	})
-	if err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "generations past their age could not be listed", "error", err)
-	}
+	e.warn(ctx, err, "generations past their age could not be listed")
 }
 
 // forgetAged removes what must not be kept longer than age: the prompt of a failed
@@ -94,15 +91,10 @@ func (e *Engine) forgetAged(ctx context.Context, s imagegen.State, age time.Dura
 	list := func(n int) ([]imagegen.Fence, error) { return e.store.Forgettable(ctx, s, age, n) }
 	err := inBatches(ctx, list, func(f imagegen.Fence) bool {
 		_, err := e.update(ctx, f, imagegen.ForgetChange{})
-		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.WarnContext(ctx, "the remains of a generation could not be forgotten", "generation", f.ID,
-				"state", s, "error", err)
-		}
+		e.warn(ctx, err, "the remains of a generation could not be forgotten", "generation", f.ID, "state", s)
 		return err == nil
 	})
-	if err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "generations with something to forget could not be listed", "state", s, "error", err)
-	}
+	e.warn(ctx, err, "generations with something to forget could not be listed", "state", s)
 }
 
 // inBatches applies do to everything that list returns, until the list is empty, do fails

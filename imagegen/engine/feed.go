@@ -53,7 +53,5 @@ func (e *Engine) tidyFeed(ctx context.Context) {
 	if !ok || e.cfg.Retention.Events < 0 {
 		return
 	}
-	if err := k.TidyFeed(ctx, e.cfg.Retention.Events); err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "old events could not be removed", "error", err)
-	}
+	e.warn(ctx, k.TidyFeed(ctx, e.cfg.Retention.Events), "old events could not be removed")
 }

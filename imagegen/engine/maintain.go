@@ -39,6 +39,13 @@ func (e *Engine) maintain(ctx context.Context) {
 	}
 }
 
+// warn logs an error, unless there is none, or ctx has ended: then it need not mean anything.
+func (e *Engine) warn(ctx context.Context, err error, message string, about ...any) {
+	if err != nil && ctx.Err() == nil {
+		e.cfg.Log.WarnContext(ctx, message, append(about, "error", err)...)
+	}
+}
+
 // turnTime is how long an engine has a duty that one of all engines on the store carries out.
 // It is shorter than the pause of maintenance, so that a lone engine gets each turn.
 const turnTime = maintenance / 2
@@ -51,9 +58,7 @@ func (e *Engine) turn(ctx context.Context, duty string) bool {
 		return ctx.Err() == nil
 	}
 	mine, err := turns.Turn(ctx, duty, turnTime)
-	if err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "it is not known which engine has a duty", "duty", duty, "error", err)
-	}
+	e.warn(ctx, err, "it is not known which engine has a duty", "duty", duty)
 	return mine && err == nil
 }
 
@@ -79,12 +84,8 @@ func (e *Engine) removeAged(ctx context.Context) (done bool) {
 // tidyTrail writes counts that are due to the audit trail, and removes rows from before a
 // time; the zero time removes none.
 func (e *Engine) tidyTrail(ctx context.Context, before time.Time) {
-	t := e.Trail()
-	if t == nil {
-		return
-	}
-	if err := t.TidyTrail(ctx, before); err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "the audit trail could not be tidied", "error", err)
+	if t := e.Trail(); t != nil {
+		e.warn(ctx, t.TidyTrail(ctx, before), "the audit trail could not be tidied")
 	}
 }
 

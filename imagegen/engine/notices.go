@@ -92,7 +92,5 @@ func (e *Engine) tellOnce(ctx context.Context, event imagegen.FeedEvent) {
 	if err == nil && fresh {
 		err = e.store.(imagegen.FeedKeeper).Tell(ctx, event)
 	}
-	if err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "an event could not be written", "kind", event.Kind, "error", err)
-	}
+	e.warn(ctx, err, "an event could not be written", "kind", event.Kind)
 }

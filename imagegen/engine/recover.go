@@ -43,9 +43,7 @@ func (e *Engine) recoverAbandoned(ctx context.Context) {
 	interval := max(min(e.cfg.Attempts.Lease/2, recoverEvery), time.Second)
 	for ctx.Err() == nil {
 		records, err := e.abandoned(ctx)
-		if err != nil && ctx.Err() == nil {
-			e.cfg.Log.Warn("the search for abandoned work failed", "error", err)
-		}
+		e.warn(ctx, err, "the search for abandoned work failed")
 		if len(records) > 0 {
 			waiting.Pause(ctx, interval, e.recoverAll(ctx, records, turns))
 		}

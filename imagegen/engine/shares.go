@@ -60,9 +60,7 @@ func (e *Engine) noteStoredUsers(ctx context.Context) {
 		return
 	}
 	p, err := e.accounts.UserPage(ctx, imagegen.UserQuery{Limit: 2})
-	if err != nil && ctx.Err() == nil {
-		e.cfg.Log.WarnContext(ctx, "users could not be listed", "error", err)
-	}
+	e.warn(ctx, err, "users could not be listed")
 	for _, u := range p.Users {
 		e.noteUser(ctx, u.ID)
 	}
