@@ -39,16 +39,15 @@ func (l *removals) takeFailed() []removal {
 	return taken
 }
 
-// remove carries out a removal; if that fails, maintenance tries again. It goes on if the
-// caller hangs up.
-func (e *Engine) remove(ctx context.Context, r removal) error {
+// remove carries out a removal; if that fails, it logs what was left behind, and maintenance tries again. It goes on
+// if the caller hangs up.
+func (e *Engine) remove(ctx context.Context, r removal, left string, about ...any) {
 	ctx, cancel := withoutCancel(ctx)
 	defer cancel()
-	err := r(ctx)
-	if err != nil {
+	if err := r(ctx); err != nil {
 		e.removals.addFailed(r)
+		e.cfg.Log.WarnContext(ctx, left, append(about, "error", err)...)
 	}
-	return err
 }
 
 // retryRemovals tries each failed removal once more, for as long as most and ctx last: a storage
@@ -65,10 +64,8 @@ func (e *Engine) retryRemovals(ctx context.Context, most time.Duration) {
 
 // removeImages removes the images of one attempt, except those to keep.
 func (e *Engine) removeImages(ctx context.Context, g imagegen.GenerationID, attempt int, keep ...imagegen.ImageID) {
-	err := e.remove(ctx, func(ctx context.Context) error { return e.images.RemoveImages(ctx, g, attempt, keep...) })
-	if err != nil {
-		e.cfg.Log.WarnContext(ctx, "images were left behind", "generation", g, "attempt", attempt, "error", err)
-	}
+	e.remove(ctx, func(ctx context.Context) error { return e.images.RemoveImages(ctx, g, attempt, keep...) },
+		"images were left behind", "generation", g, "attempt", attempt)
 }
 
 // files are the names of images and their thumbnails.
@@ -90,10 +87,8 @@ func (e *Engine) removeEarlierImages(ctx context.Context, r imagegen.Record) {
 
 // removeSpooled removes files from the spool, now or later.
 func (e *Engine) removeSpooled(ids ...imagegen.ReferenceID) {
-	err := e.remove(context.Background(), func(ctx context.Context) error { return e.spool.Remove(ctx, ids...) })
-	if err != nil {
-		e.cfg.Log.Warn("spooled files were left behind", "error", err)
-	}
+	e.remove(context.Background(), func(ctx context.Context) error { return e.spool.Remove(ctx, ids...) },
+		"spooled files were left behind")
 }
 
 // referenceIDs are the names of a record's references in the spool.
