@@ -8,6 +8,7 @@
 package providertest
 
 import (
+	"cmp"
 	"net/http"
 	"testing"
 	"time"
@@ -51,9 +52,7 @@ const promptly = 5 * time.Second
 // Run runs the suite, each part as a subtest. A part that the provider's capabilities or c do
 // not call for does nothing.
 func Run(t *testing.T, c Config) {
-	if c.Prompt == "" {
-		c.Prompt = "a lighthouse at dusk"
-	}
+	c.Prompt = cmp.Or(c.Prompt, "a lighthouse at dusk")
 	for name, test := range map[string]func(*testing.T, Config){
 		"declares what it can do":          declares,
 		"has optional methods as declared": optionalMethods,

@@ -69,9 +69,7 @@ func New(c Config) (*Provider, error) {
 	c.Backoff = cmp.Or(c.Backoff, time.Second)
 	c.FailureThreshold = cmp.Or(c.FailureThreshold, 5)
 	c.OpenFor = cmp.Or(c.OpenFor, 30*time.Second)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("router: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -86,7 +87,7 @@ func (l *Local) listLots(ctx context.Context, user string) ([]admin.Lot, error) 
 		return nil, err
 	}
 	lots, err := l.DB.Lots(ctx, u.ID)
-	return each(lots, viewLot), words(err)
+	return lists.Each(lots, viewLot), words(err)
 }
 
 func viewLot(l imagegen.Lot) admin.Lot {
@@ -103,7 +104,7 @@ func (l *Local) listEntries(ctx context.Context, p admin.HistoryPage) ([]admin.E
 		return nil, err
 	}
 	entries, err := l.DB.History(ctx, u.ID, p.Before, p.Limit)
-	shown := each(entries, viewEntry)
+	shown := lists.Each(entries, viewEntry)
 	name := l.Engine.Accounts().Names(ctx)
 	for i := range shown {
 		if err == nil {
@@ -156,7 +157,7 @@ func (l *Local) sumUsage(ctx context.Context, q admin.UsageQuery) (admin.UsageRe
 // viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.
 func viewUsage(r imagegen.UsageReport) admin.UsageReport {
 	return admin.UsageReport{From: admin.Day{Time: r.From}, To: admin.Day{Time: r.To}, By: listed(r.By),
-		Rows: each(r.Rows, viewUsageRow)}
+		Rows: lists.Each(r.Rows, viewUsageRow)}
 }
 
 // viewUsageRow shows a row. What the query does not group by is "" in r, and null in JSON.

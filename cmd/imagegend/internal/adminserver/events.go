@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -13,7 +14,7 @@ func (l *Local) listEvents(ctx context.Context, q admin.EventsQuery) (admin.Even
 	if err != nil {
 		return admin.EventPage{}, words(err)
 	}
-	p := admin.EventPage{Events: each(events, admin.ViewEvent), Next: q.After}
+	p := admin.EventPage{Events: lists.Each(events, admin.ViewEvent), Next: q.After}
 	if len(events) > 0 {
 		p.Next = events[len(events)-1].Number
 	}

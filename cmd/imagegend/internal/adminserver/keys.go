@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
@@ -34,7 +35,7 @@ func (l *Local) listKeys(ctx context.Context, user string) ([]admin.Key, error) 
 		return nil, err
 	}
 	keys, err := l.Engine.Accounts().Keys(ctx, u.ID)
-	return each(keys, viewKey), words(err)
+	return lists.Each(keys, viewKey), words(err)
 }
 
 // rawPrefix begins every raw key. An argument that begins with it is a secret, and must appear in no error or log.
@@ -83,7 +84,7 @@ func (l *Local) createOpsKey(ctx context.Context, n admin.NewOpsKey) (admin.RawO
 
 func (l *Local) listOpsKeys(ctx context.Context, _ admin.None) ([]admin.OpsKey, error) {
 	all, err := l.OperatorKeys().List(ctx)
-	return each(all, viewOpsKey), words(err)
+	return lists.Each(all, viewOpsKey), words(err)
 }
 
 func (l *Local) revokeOpsKey(ctx context.Context, id imagegen.OperatorKeyID) (admin.OpsKey, error) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
@@ -21,7 +22,7 @@ func (l *Local) listTrail(ctx context.Context, q admin.TrailQuery) (admin.TrailP
 		user, _ := name(r.User) // a row without the name is better than none
 		return viewTrailRow(r, user)
 	}
-	return admin.TrailPage{Rows: each(p.Rows, view), Next: p.Next}, words(err)
+	return admin.TrailPage{Rows: lists.Each(p.Rows, view), Next: p.Next}, words(err)
 }
 
 // viewTrailRow shows a row. user is the name of the user whose the target is, which the row has as an identifier.
@@ -72,7 +73,8 @@ func (l *Local) getBackups(context.Context, admin.None) (admin.Backups, error) {
 func (l *Local) getReadiness(ctx context.Context, _ admin.None) (admin.Readiness, error) {
 	r := l.Engine.Readiness(ctx)
 	code := func(n imagegen.Notice) string { return n.Code }
-	return admin.Readiness{Ready: r.Ready(), Reasons: each(r.Reasons, code), Warnings: each(r.Warnings, code)}, nil
+	return admin.Readiness{Ready: r.Ready(), Reasons: lists.Each(r.Reasons, code),
+		Warnings: lists.Each(r.Warnings, code)}, nil
 }
 
 // getClock: a leap below zero means that the clock is behind what the store has written.

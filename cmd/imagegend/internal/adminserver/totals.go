@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -35,7 +36,7 @@ func (l *Local) sumTotals(ctx context.Context, in admin.TotalsQuery) (admin.Tota
 	}
 	report := admin.TotalsReport{From: admin.Day{Time: q.From}, To: admin.Day{Time: q.To}, By: listed(q.By),
 		Currency: l.Money.Currency, CreditValue: admin.Money{Micros: l.Money.CreditValue},
-		Rows: each(rows, func(r imagegen.TotalsRow) admin.TotalsRow { return viewTotalsRow(r, names) })}
+		Rows: lists.Each(rows, func(r imagegen.TotalsRow) admin.TotalsRow { return viewTotalsRow(r, names) })}
 	report.Evaluate()
 	return report, nil
 }

@@ -41,16 +41,7 @@ func words(err error) error {
 	return &worded{e.Message, err}
 }
 
-// each converts every element. The result is never nil, so that an empty list is [] in JSON and not null.
-func each[T, V any](all []T, view func(T) V) []V {
-	views := make([]V, len(all))
-	for i, t := range all {
-		views[i] = view(t)
-	}
-	return views
-}
-
-// listed returns the list itself, but never nil, as each does.
+// listed returns the list itself, but never nil, as lists.Each does.
 func listed[T any](all []T) []T { return append([]T{}, all...) }
 
 // orNull is nil for "", which is null in JSON.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -124,9 +125,7 @@ func (s source) router(b routerBlock) (provided, error) {
 				//lint:ignore ST1005 it begins with the name of a field, which explain replaces by the key
 				errors.New("Members: each needs a provider, such as provider: {type: openai, key_env: OPENAI_API_KEY}")
 		}
-		if m.Name == "" {
-			m.Name = m.Provider.Name()
-		}
+		m.Name = cmp.Or(m.Name, m.Provider.Name())
 		// Several upstreams are those of a router within this one, which tells its own members apart.
 		if len(block.Provider.upstreams) == 1 {
 			m.Upstream = block.Provider.upstreams[0]

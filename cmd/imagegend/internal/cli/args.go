@@ -119,12 +119,8 @@ func parsePriority(s string) (int, error) {
 // instant is the value of a flag: a point in time that parse reads; the zero time if the flag is not given. Help then
 // shows no default.
 func instant(to *time.Time, parse func(string) (time.Time, error)) pflag.Value {
-	return &config.Value[time.Time]{To: to, Kind: "time", Parse: parse, Format: func(t time.Time) string {
-		if t.IsZero() {
-			return ""
-		}
-		return t.Format(time.RFC3339)
-	}}
+	rfc3339 := func(t time.Time) string { return t.Format(time.RFC3339) }
+	return &config.Value[time.Time]{To: to, Kind: "time", Parse: parse, Format: config.ZeroAs("", rfc3339)}
 }
 
 // parseTime requires a zone, so that a time means the same on every machine.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -47,10 +48,7 @@ func (a *app) auditCommand() *cobra.Command {
 // reportViolations prints what an audit found. Violations are an error with a status of its own, since a script must
 // tell them from an audit that failed.
 func (a *app) reportViolations(r imagegen.AuditReport, asJSON bool) error {
-	var found []violation
-	for _, v := range r.Violations {
-		found = append(found, violation(v))
-	}
+	found := lists.Each(r.Violations, func(v imagegen.Violation) violation { return violation(v) })
 	// A table without rows would look like a command that did nothing.
 	if r.Clean() && !asJSON {
 		fmt.Fprintln(a.stdout, "clean")

@@ -7,6 +7,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -46,10 +47,7 @@ func (a *app) values(f *pflag.Flag) cobra.CompletionFunc {
 	case "user", "member", "actor", "target":
 		return a.userNames
 	case "quality":
-		var words []string
-		for _, q := range imagegen.Qualities() {
-			words = append(words, string(q))
-		}
+		words := lists.Each(imagegen.Qualities(), func(q imagegen.Quality) string { return string(q) })
 		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	// A file, or the word in place of one.
 	case "models":
@@ -79,9 +77,5 @@ func (a *app) userNames(c *cobra.Command, _ []string, _ string) ([]string, cobra
 	defer s.Close()
 	// After an error there are no names, as above.
 	users, _ := admin.ListUsers.Do(c.Context(), s, admin.None{})
-	var names []string
-	for _, u := range users {
-		names = append(names, u.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return lists.Each(users, func(u admin.User) string { return u.Name }), cobra.ShellCompDirectiveNoFileComp
 }

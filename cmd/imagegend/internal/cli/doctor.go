@@ -16,6 +16,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/doctor"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/tracing"
 )
 
@@ -148,11 +149,7 @@ func (a *app) examineModels(ctx context.Context, look func(context.Context, []*c
 	if look(ctx, checks) != nil {
 		return nil // examination finds that ctx has ended
 	}
-	var findings []doctor.Finding
-	for _, c := range checks {
-		findings = append(findings, c.finding())
-	}
-	return findings
+	return lists.Each(checks, (*check).finding)
 }
 
 // finding returns a check as a line of doctor. A model that an upstream cannot confirm is a warning: some upstreams

@@ -13,6 +13,7 @@ import (
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/daemon"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client"
 )
@@ -234,10 +235,7 @@ func chooseModel(ctx context.Context, s imagegen.Service, r *imagegen.GenerateRe
 	if err != nil {
 		return err
 	}
-	var ids []string
-	for _, m := range models {
-		ids = append(ids, m.ID)
-	}
+	ids := lists.Each(models, func(m imagegen.ModelInfo) string { return m.ID })
 	switch {
 	case len(ids) == 0:
 		return errors.New("the service has no models; its operator names them in models.yaml")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 )
 
@@ -52,11 +53,9 @@ type step struct {
 // printMigrations writes all SQL, which is one script that a person can cut where a step begins.
 func (a *app) printMigrations(all []postgres.Migration, asJSON bool) error {
 	if asJSON {
-		var steps []step
-		for _, m := range all {
-			steps = append(steps, step{Number: m.Number, Name: m.Name, SQL: m.SQL})
-		}
-		return printJSON(a.stdout, steps)
+		return printJSON(a.stdout, lists.Each(all, func(m postgres.Migration) step {
+			return step{Number: m.Number, Name: m.Name, SQL: m.SQL}
+		}))
 	}
 	for _, m := range all {
 		if _, err := fmt.Fprintf(a.stdout, "-- migration %s\n%s\n", m.Name, m.SQL); err != nil {
@@ -98,11 +97,9 @@ func (a *app) migrate(ctx context.Context, all []postgres.Migration, status, asJ
 
 // printStatus lists the steps that this program knows. A later program may have run others.
 func (a *app) printStatus(all []postgres.Migration, version int, asJSON bool) error {
-	var steps []step
-	for _, m := range all {
-		applied := m.Number <= version
-		steps = append(steps, step{Number: m.Number, Name: m.Name, Applied: &applied})
-	}
+	steps := lists.Each(all, func(m postgres.Migration) step {
+		return step{Number: m.Number, Name: m.Name, Applied: new(m.Number <= version)}
+	})
 	return printList(a, asJSON, steps, []string{"MIGRATION", "STATUS"}, func(s step) []any {
 		if *s.Applied {
 			return []any{s.Name, "applied"}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -92,10 +93,7 @@ func (a *app) unsaved(g imagegen.Generation, images []imagegen.Image, err error)
 	if a.settings.Dev {
 		return fmt.Errorf("the images could not be saved: %w", explain(err))
 	}
-	var addresses []string
-	for _, image := range images {
-		addresses = append(addresses, image.URL)
-	}
+	addresses := lists.Each(images, func(i imagegen.Image) string { return i.URL })
 	why := explain(err)
 	if errors.Is(err, context.Canceled) {
 		why = errors.New("interrupted")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -42,13 +43,7 @@ func printList[T any](a *app, asJSON bool, elements []T, header []string, line f
 
 // row joins the cells of a table's line. Every cell goes through plain, so no text of a user reaches the terminal as it
 // is.
-func row(cells []any) string {
-	var texts []string
-	for _, cell := range cells {
-		texts = append(texts, plain(cell))
-	}
-	return strings.Join(texts, "\t")
-}
+func row(cells []any) string { return strings.Join(lists.Each(cells, plain), "\t") }
 
 // printResult prints what a command has changed: with --json v as one object, else a line for people, which line and
 // args make as in fmt.Printf. Text of users among args must go through plain.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -128,10 +129,7 @@ func (t target) name(i, n int, ext string) string {
 // create makes the file of image number i of n, whose type is known only now. Without -o it takes the first free
 // name, so the numbers of several images can have gaps.
 func (t target) create(i, n int, mediaType string) (place, error) {
-	ext := t.ext
-	if ext == "" {
-		ext = filename.Extension(mediaType)
-	}
+	ext := cmp.Or(t.ext, filename.Extension(mediaType))
 	if t.chosen {
 		return replacing(t.name(i, n, ext))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
@@ -127,11 +128,7 @@ func writeTotals(to io.Writer, report admin.TotalsReport) error {
 		cell := func(g imagegen.UsageGroup) any { return or(of[g], "") }
 		cells := append(grouped(report.By, cell), r.Generations, r.Images, r.Spent, or(r.Revenue, ""), r.Cost,
 			or(r.Margin, ""), report.Currency, r.Attempts, r.Unknown)
-		var row []string
-		for _, cell := range cells {
-			row = append(row, fmt.Sprint(cell))
-		}
-		_ = w.Write(row)
+		_ = w.Write(lists.Each(cells, func(cell any) string { return fmt.Sprint(cell) }))
 	}
 	w.Flush()
 	return w.Error()

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 )
 
 // Value is a pflag.Value of any type: Parse reads it, and Format shows it, also as the default in the help.
@@ -36,6 +38,16 @@ func (v *Value[T]) String() string {
 // Type is the placeholder in the help, unless the usage names one in backquotes.
 func (v *Value[T]) Type() string { return v.Kind }
 
+// ZeroAs is a Format that shows the zero value as a word, which may be "", and others as format does.
+func ZeroAs[T comparable](word string, format func(T) string) func(T) string {
+	return func(v T) string {
+		if v == *new(T) {
+			return word
+		}
+		return format(v)
+	}
+}
+
 // Choice is a value that is one of a few words. It has a type of its own so that shells can complete the words.
 type Choice struct {
 	pflag.Value
@@ -44,10 +56,7 @@ type Choice struct {
 
 // NewChoice returns a value that is one of words. to holds the default.
 func NewChoice[T ~string](to *T, words []T) *Choice {
-	var names []string
-	for _, w := range words {
-		names = append(names, string(w))
-	}
+	names := lists.Each(words, func(w T) string { return string(w) })
 	return &Choice{&Value[T]{To: to, Kind: "word", Parse: func(s string) (T, error) {
 		if !slices.Contains(names, s) {
 			return "", fmt.Errorf("choose from %s", strings.Join(names, ", "))
@@ -90,11 +99,8 @@ func (l *list[T]) Replace(values []string) error {
 }
 
 // GetSlice implements pflag.SliceValue.
-func (l *list[T]) GetSlice() (values []string) {
-	for _, v := range *l.to {
-		values = append(values, fmt.Sprint(v))
-	}
-	return values
+func (l *list[T]) GetSlice() []string {
+	return lists.Each(*l.to, func(v T) string { return fmt.Sprint(v) })
 }
 
 func (l *list[T]) String() string { return strings.Join(l.GetSlice(), ",") }

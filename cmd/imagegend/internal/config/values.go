@@ -20,12 +20,7 @@ import (
 // and help shows none.
 func Duration(p *time.Duration) pflag.Value {
 	v := newDuration(p, *p, positive)
-	v.Format = func(d time.Duration) string {
-		if d == 0 {
-			return ""
-		}
-		return shortDuration(d)
-	}
+	v.Format = ZeroAs("", shortDuration)
 	return v
 }
 
@@ -50,12 +45,7 @@ func newPeriod(p *time.Duration, otherwise time.Duration, check func(time.Durati
 		}
 		return read(s)
 	}
-	d.Format = func(v time.Duration) string {
-		if v == 0 {
-			return "never"
-		}
-		return shortDuration(v)
-	}
+	d.Format = ZeroAs("never", shortDuration)
 	return d
 }
 
@@ -244,12 +234,7 @@ func newAmount(p *imagegen.Micros) pflag.Value {
 			return 0, errors.New("write an amount above 0 with at most six decimals, such as 0.01")
 		}
 		return v, nil
-	}, Format: func(v imagegen.Micros) string {
-		if v == 0 {
-			return ""
-		}
-		return v.String()
-	}}
+	}, Format: ZeroAs("", imagegen.Micros.String)}
 }
 
 // Root returns an address without its path, or as it is if it names no host. The console lies at the root of a host,

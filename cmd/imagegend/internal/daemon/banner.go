@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen"
 )
 
@@ -131,11 +132,9 @@ func (d *daemon) shortSocket() string {
 
 // modelLines describes the models, such as "fake-1 by fake (credits 1K 1, 2K 2, 4K 4)".
 func (d *daemon) modelLines() []string {
-	var lines []string
-	for _, m := range d.models {
-		lines = append(lines, fmt.Sprintf("%s by %s (%s)", m.ID, m.Provider, prices(m.Credits)))
-	}
-	return lines
+	return lists.Each(d.models, func(m imagegen.ModelInfo) string {
+		return fmt.Sprintf("%s by %s (%s)", m.ID, m.Provider, prices(m.Credits))
+	})
 }
 
 // warnings lists what an operator should know. They are shown at the start; after a reload those are logged that are

@@ -45,12 +45,13 @@ func (d *daemon) setUpOperatorByFile(ctx context.Context) error {
 	if err != nil || n > 0 {
 		return err
 	}
-	secret, err := readPassword(d.options.OperatorPasswordFile)
+	line, err := private.ReadLine(d.options.OperatorPasswordFile)
 	if err != nil {
-		return err
+		return fmt.Errorf("the password file cannot be used: %w", err)
 	}
 	// The user's identifier is not known yet: operatorLogins fills it in.
-	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", account.RoleOperator, secret)
+	err = console.SetPassword(ctx, operatorLogins{d.db, d.operator}, "", account.RoleOperator,
+		imagegen.Secret(line))
 	// The rules for passwords are the console's; where the password came from is known here.
 	if e, ok := errors.AsType[*imagegen.Error](err); ok && e.Code == imagegen.CodeInvalidRequest {
 		err = fmt.Errorf("the first line of %s cannot be used: %s", d.options.OperatorPasswordFile, e.Message)
@@ -92,15 +93,6 @@ func (d *daemon) operator(ctx context.Context) (imagegen.User, error) {
 		err = errors.New("this user is disabled; choose another name with --operator-name")
 	}
 	return u, err
-}
-
-// readPassword reads the first line of a file that nobody else can read.
-func readPassword(path string) (imagegen.Secret, error) {
-	line, err := private.ReadLine(path)
-	if err != nil {
-		return "", fmt.Errorf("the password file cannot be used: %w", err)
-	}
-	return imagegen.Secret(line), nil
 }
 
 // consoleURL returns where browsers reach the console, with a slash at the end.

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 )
 
 // Network compares the address to listen on, the public one and the trusted proxies with each other. It sends
@@ -67,7 +68,7 @@ func baseURL(s config.Server) Finding {
 
 // proxies looks at whose forwarded headers count.
 func proxies(s config.Server) Finding {
-	f := ok("proxy headers", "those of %s count", inWords(s.TrustedProxies))
+	f := ok("proxy headers", "those of %s count", strings.Join(lists.Each(s.TrustedProxies, netip.Prefix.String), ", "))
 	// A network of 0 bits holds every address, so any caller could choose the address under which it is limited and
 	// logged.
 	for _, p := range s.TrustedProxies {
@@ -86,13 +87,4 @@ func proxies(s config.Server) Finding {
 		return f.says("those of nobody count: callers have the address from which they connect")
 	}
 	return f
-}
-
-// inWords joins networks for a sentence.
-func inWords(proxies []netip.Prefix) string {
-	var all []string
-	for _, p := range proxies {
-		all = append(all, p.String())
-	}
-	return strings.Join(all, ", ")
 }

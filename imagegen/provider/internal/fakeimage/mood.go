@@ -1,6 +1,7 @@
 package fakeimage
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"strings"
 	"unicode"
@@ -74,16 +75,8 @@ func moodOf(prompt string) mood {
 
 // mix takes from o what m leaves open.
 func (m *mood) mix(o mood) {
-	if m.hour == anyHour {
-		m.hour = o.hour
-	}
-	if m.kind == anyKind {
-		m.kind = o.kind
-	}
-	if m.figure == "" {
-		m.figure = o.figure
-	}
-	m.snow = m.snow || o.snow
+	m.hour, m.kind = cmp.Or(m.hour, o.hour), cmp.Or(m.kind, o.kind)
+	m.figure, m.snow = cmp.Or(m.figure, o.figure), m.snow || o.snow
 }
 
 // decide chooses what the prompt left open. What is listed twice is twice as likely. Snow without a landscape falls
@@ -92,9 +85,7 @@ func (m *mood) decide(r *rand.Rand) {
 	hours := []hour{dawn, dawn, day, day, dusk, dusk, night}
 	kinds := []kind{mountains, mountains, hills, sea, sea, forest, desert}
 	h, k, birds := hours[r.IntN(len(hours))], kinds[r.IntN(len(kinds))], r.IntN(2) == 0
-	if m.hour == anyHour {
-		m.hour = h
-	}
+	m.hour = cmp.Or(m.hour, h)
 	if m.kind == anyKind {
 		m.kind = k
 		if m.snow && k != mountains {

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,10 +84,7 @@ func Each(ctx context.Context, body io.Reader, read func(io.Reader) iter.Seq2[St
 	wanted = true
 	for s, err := range read(body) {
 		more := false
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
+		if err = cmp.Or(err, ctx.Err()); err == nil {
 			more, err = take(s)
 		}
 		switch {

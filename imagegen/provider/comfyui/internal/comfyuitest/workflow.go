@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"slices"
+	"strings"
 )
 
 // classes are the kinds of nodes that are installed. TextEncodeEdit is made up: a node with a text and references.
@@ -89,7 +90,7 @@ func (w Workflow) number(class, input string) int {
 // says reports whether a text of the workflow begins with the prompt.
 func (w Workflow) says(prompt string) bool {
 	for _, n := range w {
-		if text, _ := n.Inputs["text"].(string); len(text) >= len(prompt) && text[:len(prompt)] == prompt {
+		if text, _ := n.Inputs["text"].(string); strings.HasPrefix(text, prompt) {
 			return true
 		}
 	}
