@@ -70,18 +70,8 @@ func (f *Fake) Check(r imagegen.ProviderRequest) error {
 	if f.Script != nil {
 		return nil
 	}
-	faults, _, err := parseDirectives(r.Prompt)
-	if err != nil {
-		return err
-	}
-	return f.permit(faults)
-}
-
-func (f *Fake) permit(faults Faults) error {
-	if faults.Crash && f.Crash == nil {
-		return invalid("[fake:crash] is not permitted here because it kills the service; leave it out")
-	}
-	return nil
+	_, _, err := f.faults(r)
+	return err
 }
 
 // Generate draws the images, each while it is read, with the faults that the prompt's
@@ -140,7 +130,10 @@ func (f *Fake) faults(r imagegen.ProviderRequest) (faults Faults, prompt string,
 	} else if faults, prompt, err = parseDirectives(r.Prompt); err != nil {
 		return Faults{}, "", err
 	}
-	return faults, prompt, f.permit(faults)
+	if faults.Crash && f.Crash == nil {
+		err = invalid("[fake:crash] is not permitted here because it kills the service; leave it out")
+	}
+	return faults, prompt, err
 }
 
 // wait returns early, with an error, when ctx ends.

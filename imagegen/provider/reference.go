@@ -4,11 +4,10 @@ import (
 	"context"
 	"image"
 	"image/color"
-	"image/jpeg"
-	"image/png"
-	"io"
+	_ "image/jpeg" // the formats of references
+	_ "image/png"
 
-	"golang.org/x/image/webp"
+	_ "golang.org/x/image/webp"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -38,23 +37,12 @@ func decode(ctx context.Context, r imagegen.ProviderReference) (image.Image, err
 			Message: "a reference image cannot be opened", Err: err}
 	}
 	defer f.Close()
-	picture, err := decoder(r.MediaType)(f)
+	picture, _, err := image.Decode(f)
 	if err != nil {
 		return nil, &imagegen.ProviderError{Class: imagegen.ClassInvalid,
 			Message: "a reference image cannot be decoded", Err: err}
 	}
 	return picture, nil
-}
-
-// decoder returns the decoder for a media type of imagegen.ProviderReference.
-func decoder(mediaType string) func(io.Reader) (image.Image, error) {
-	switch mediaType {
-	case "image/jpeg":
-		return jpeg.Decode
-	case "image/webp":
-		return webp.Decode
-	}
-	return png.Decode
 }
 
 // average samples a grid of 32×32 pixels: more samples would not change the tint visibly. The result is opaque.

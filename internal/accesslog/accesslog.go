@@ -2,6 +2,7 @@
 package accesslog
 
 import (
+	"cmp"
 	"io"
 	"log/slog"
 	"net/http"
@@ -46,9 +47,7 @@ func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 
 // noteStatus notes the status with which net/http answers unless WriteHeader was called.
 func (w *Writer) noteStatus() {
-	if w.Status == 0 {
-		w.Status = http.StatusOK
-	}
+	w.Status = cmp.Or(w.Status, http.StatusOK)
 }
 
 // Level is the level of the request's line; a quiet one is logged for debugging only. 503 is not an error: the service

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,26 +37,16 @@ const (
 	noMoney = "the upstream account has used up its quota, or reached its limit"
 )
 
-// unusable returns the message of a problem that only an operator can solve.
-func (p problem) unusable() (message string, ok bool) {
-	if message, ok = unusable[p.Code]; !ok {
-		message, ok = unusable[p.Type]
-	}
-	return message, ok
-}
-
 // asError is the error that a problem means by itself, whatever the status it came with. It is of ClassUnknown if
 // only the status can tell more.
 func (p problem) asError() *imagegen.ProviderError {
 	e := &imagegen.ProviderError{Message: "the upstream answered with an error",
 		Err: errors.New(upstream.Excerpt(fmt.Appendf(nil, "%s (type %q, code %q)", p.Message, p.Type, p.Code)))}
-	switch {
+	switch message := cmp.Or(unusable[p.Code], unusable[p.Type]); {
 	case slices.Contains(moderation, p.Code):
 		e.Class, e.Message = imagegen.ClassRefused, "the upstream's moderation refused the request"
-	default:
-		if message, ok := p.unusable(); ok {
-			e.Class, e.Message = imagegen.ClassBlocked, message
-		}
+	case message != "":
+		e.Class, e.Message = imagegen.ClassBlocked, message
 	}
 	return e
 }

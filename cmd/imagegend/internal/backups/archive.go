@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 )
@@ -51,11 +52,7 @@ func oldestFirst(all []Archive) []Archive {
 // of the future. Until their time has come they are neither the newest nor among those to keep: each new archive would
 // be older than they are, be removed at once, and nobody would notice that backups fail.
 func Past(all []Archive, now time.Time) []Archive {
-	i := slices.IndexFunc(all, func(a Archive) bool { return a.At.After(now) })
-	if i < 0 {
-		return all
-	}
-	return all[:i]
+	return all[:sort.Search(len(all), func(i int) bool { return all[i].At.After(now) })]
 }
 
 // removeLeftovers removes the unfinished work of a process that was killed. The lock on the directory must be held,

@@ -55,17 +55,14 @@ func (s source) keys(block reflect.Value) map[string]setter {
 	known := map[string]setter{}
 	for field, value := range block.Fields() {
 		name := keyOf(field)
-		switch to := value.Addr().Interface().(type) {
-		case *imagegen.Secret:
+		switch to, isSecret := value.Addr().Interface().(*imagegen.Secret); {
+		case isSecret:
 			known[name+"_env"], known[name+"_file"] = secret(name, to, s.variable), secret(name, to, s.secretFile)
-		default:
-			switch {
-			case field.Anonymous:
-				maps.Copy(known, s.keys(value)) // fields that follow replace those of the same name
-			case name != noKey:
-				zero := zeros[block.Type().String()+"."+field.Name]
-				known[name] = func(n *yaml.Node) error { return s.readValue(n, value, zero) }
-			}
+		case field.Anonymous:
+			maps.Copy(known, s.keys(value)) // fields that follow replace those of the same name
+		case name != noKey:
+			zero := zeros[block.Type().String()+"."+field.Name]
+			known[name] = func(n *yaml.Node) error { return s.readValue(n, value, zero) }
 		}
 	}
 	return known

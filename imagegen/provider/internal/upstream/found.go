@@ -74,7 +74,16 @@ func (f *Found) None() bool { return len(f.inline)+len(f.links) == 0 }
 // Surplus is how many images of an answer that has been read are not wanted.
 func (f *Found) Surplus() int64 { return int64(max(0, f.came-f.N)) }
 
-// Fetch yields the images that were named and did not also come inside. Its errors are those of [Named.Fetch].
+// Fetch yields the images that were named and did not also come inside, one after the other, and is [Patient]. An image
+// that cannot be fetched does not cost the others; the last such error is returned at the end. The error is nil if no
+// more are wanted, and the context's cause if ctx ends.
 func (f *Found) Fetch(ctx context.Context, c *Client) error {
-	return f.links.Fetch(ctx, c, f.inline, f.N-len(f.inline), f.Yield)
+	var missing []string
+	for _, i := range f.links {
+		if !slices.ContainsFunc(f.inline, func(places []int) bool { return sameImage(places, i.places) }) {
+			missing = append(missing, i.address)
+		}
+	}
+	_, err := Deliver(ctx, missing, f.N-len(f.inline), Patient(c.fetchNamed), f.Yield)
+	return err
 }

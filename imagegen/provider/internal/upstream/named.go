@@ -49,20 +49,6 @@ func sameImage(a, b []int) bool {
 	return slices.Equal(a[:common], b[:common])
 }
 
-// Fetch yields up to most images, one after the other, and is [Patient]. It leaves out those that came inline, at the
-// places in had. An image that cannot be fetched does not cost the others; the last such error is returned at the end.
-// The error is nil if no more are wanted, and the context's cause if ctx ends.
-func (n Named) Fetch(ctx context.Context, c *Client, had [][]int, most int, yield Yield) error {
-	var missing []string
-	for _, i := range n {
-		if !slices.ContainsFunc(had, func(places []int) bool { return sameImage(places, i.places) }) {
-			missing = append(missing, i.address)
-		}
-	}
-	_, err := Deliver(ctx, missing, most, Patient(c.fetchNamed), yield)
-	return err
-}
-
 // fetchNamed is Fetch. What has neither a colon nor a dot nor a leading slash is not an address: it may be an image in
 // base64 of a format that nobody takes, or "None", and the decoder of the image says best what is wrong with it.
 func (c *Client) fetchNamed(ctx context.Context, address string) (io.ReadCloser, error) {
