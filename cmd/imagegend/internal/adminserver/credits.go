@@ -147,17 +147,10 @@ func (l *Local) sumUsage(ctx context.Context, q admin.UsageQuery) (admin.UsageRe
 		}
 		query.Member = m.ID
 	}
-	report, err := l.Engine.As(u.ID).Usage(ctx, query)
-	if err != nil {
-		return admin.UsageReport{}, words(err)
-	}
-	return viewUsage(report), nil
-}
-
-// viewUsage shows a report. Its lists are never nil, so that they are [] in JSON.
-func viewUsage(r imagegen.UsageReport) admin.UsageReport {
+	r, err := l.Engine.As(u.ID).Usage(ctx, query)
+	// The lists are never nil, so that they are [] in JSON.
 	return admin.UsageReport{From: admin.Day{Time: r.From}, To: admin.Day{Time: r.To}, By: listed(r.By),
-		Rows: lists.Each(r.Rows, viewUsageRow)}
+		Rows: lists.Each(r.Rows, viewUsageRow)}, words(err)
 }
 
 // viewUsageRow shows a row. What the query does not group by is "" in r, and null in JSON.

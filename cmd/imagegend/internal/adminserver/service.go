@@ -20,16 +20,11 @@ func (l *Local) listTrail(ctx context.Context, q admin.TrailQuery) (admin.TrailP
 	name := l.Engine.Accounts().Names(ctx)
 	view := func(r account.TrailRow) admin.TrailRow {
 		user, _ := name(r.User) // a row without the name is better than none
-		return viewTrailRow(r, user)
+		return admin.TrailRow{Seq: r.Seq, Time: at(r.Time), Via: r.Actor.Via, Actor: r.Actor.Name,
+			ActorID: r.Actor.User, Address: r.Actor.Address, Act: r.Act, Target: r.Target, User: user, UserID: r.User,
+			Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}
 	}
 	return admin.TrailPage{Rows: lists.Each(p.Rows, view), Next: p.Next}, words(err)
-}
-
-// viewTrailRow shows a row. user is the name of the user whose the target is, which the row has as an identifier.
-func viewTrailRow(r account.TrailRow, user string) admin.TrailRow {
-	return admin.TrailRow{Seq: r.Seq, Time: at(r.Time), Via: r.Actor.Via, Actor: r.Actor.Name, ActorID: r.Actor.User,
-		Address: r.Actor.Address, Act: r.Act, Target: r.Target, User: user, UserID: r.User, Before: r.Before,
-		After: r.After, Outcome: r.Outcome, Count: r.Count}
 }
 
 // noteAct records an act that changes nothing in the store. If that fails, the caller must not carry the act out.

@@ -126,13 +126,9 @@ func (a *app) request(cmd *cobra.Command, prompt string) (imagegen.GenerateReque
 		r.References = append(r.References, file)
 	}
 	if s.Mask != "" {
-		file, err := openReference(s.Mask)
-		if err != nil {
-			return r, err
-		}
-		r.Mask = file
+		r.Mask, err = openReference(s.Mask)
 	}
-	return r, nil
+	return r, err
 }
 
 // options returns the options that the flags ask for. Those at their default are left out, since a model that lacks an

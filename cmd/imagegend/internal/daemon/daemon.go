@@ -263,7 +263,8 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 		d.ops.server.TLSConfig, d.ops.server.Protocols = d.opsTLS(), onlyHTTP1()
 		d.serveOn(d.ops.server, d.ops)
 	}
-	d.noteStart(ctx)
+	d.noteAct(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version,
+		d.modelLines()))
 	d.announce(welcome)
 	d.warnOfStranded(ctx)
 	d.backups.startMaking(ctx, local)
@@ -274,18 +275,8 @@ func (d *daemon) startServing(ctx context.Context) (err error) {
 // itself is the actor of what the service does unasked.
 var itself = account.Actor{Via: account.ViaService}
 
-// noteStart and noteStop record in the audit trail when the service ran, and with what. A failure to do so keeps the
-// service neither from starting nor from stopping.
-func (d *daemon) noteStart(ctx context.Context) {
-	d.noteAct(ctx, account.ActServeStart, account.TrailDone, fmt.Sprintf("version=%q models=%q", d.options.Version,
-		d.modelLines()))
-}
-
-func (d *daemon) noteStop() {
-	d.noteAct(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
-}
-
-// noteAct adds a row to the audit trail; a failure is logged.
+// noteAct adds a row to the audit trail. A failure is logged: it keeps the service neither from starting nor from
+// stopping.
 func (d *daemon) noteAct(ctx context.Context, act account.Act, outcome account.TrailOutcome, after string) {
 	if err := d.db.Note(ctx, account.TrailRow{Act: act, After: after, Outcome: outcome}); err != nil {
 		d.log.Warn("the audit trail could not be written", "act", act, "error", err)

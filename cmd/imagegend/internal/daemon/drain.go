@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 const (
@@ -58,7 +59,7 @@ func (d *daemon) stopAll() error {
 	d.shutDown(answersGrace)
 	d.backups.running.Wait()
 	d.hooks.stop()
-	d.noteStop()
+	d.noteAct(account.WithActor(context.Background(), itself), account.ActServeStop, account.TrailDone, "")
 	return errors.Join(err, d.db.Close())
 }
 

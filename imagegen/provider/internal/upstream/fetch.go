@@ -70,25 +70,16 @@ func unfetched(host string, err error) error {
 // checkImageURL checks an address before anything is sent to it. Which IP addresses its host
 // has is checked at dialling.
 func (c *Client) checkImageURL(u *url.URL) error {
-	if u.User != nil || u.Hostname() == "" {
-		return errors.New("the address has no host, or a password")
-	}
-	if err := c.checkImageHost(u); err != nil {
-		return err
-	}
-	return checkScheme(u, c.options.Private)
-}
-
-// checkImageHost checks ImageHosts. Without them, images of a private upstream may come from its own host only:
-// another host could be any service that only this machine can reach.
-func (c *Client) checkImageHost(u *url.URL) error {
 	switch hosts := c.options.ImageHosts; {
+	case u.User != nil || u.Hostname() == "":
+		return errors.New("the address has no host, or a password")
 	case hosts != nil && !matches(u, hosts):
 		return fmt.Errorf("images may come from %v only", hosts)
+	// Another host could be any service that only this machine can reach.
 	case hosts == nil && c.options.Private && hostPort(u) != hostPort(c.base):
 		return fmt.Errorf("images of a private upstream may come from its own address %s only, unless image hosts are configured", c.base.Host)
 	}
-	return nil
+	return checkScheme(u, c.options.Private)
 }
 
 // checkRedirect is the CheckRedirect of the client that fetches images.
