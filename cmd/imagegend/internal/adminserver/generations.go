@@ -109,10 +109,7 @@ func (l *Local) eraseGeneration(ctx context.Context, id imagegen.GenerationID) (
 
 // generationWords explains a missing generation. Nothing distinguishes one that was erased from one that never was.
 func generationWords(id imagegen.GenerationID, err error) error {
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return &worded{fmt.Sprintf("there is no generation %q; it may have been erased", id), err}
-	}
-	return words(err)
+	return missing(err, "there is no generation %q; it may have been erased", id)
 }
 
 // disputesPage is how many disputes are read at once. All of them are listed; the page bounds one read of the store.

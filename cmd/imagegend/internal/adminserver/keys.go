@@ -2,8 +2,6 @@ package adminserver
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
@@ -59,11 +57,7 @@ func changedKey(id imagegen.KeyID, change func() (imagegen.Key, error)) (admin.K
 			refusal("this is a key itself, not its KEY_ID, which begins with key_; imagegend key list --user NAME shows it beside the key's first characters")
 	}
 	k, err := change()
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return admin.Key{}, &worded{fmt.Sprintf("there is no key %q; imagegend key list --user NAME shows a user's",
-			id), err}
-	}
-	return viewKey(k), words(err)
+	return viewKey(k), missing(err, "there is no key %q; imagegend key list --user NAME shows a user's", id)
 }
 
 func viewKey(k imagegen.Key) admin.Key {
@@ -93,11 +87,7 @@ func (l *Local) revokeOpsKey(ctx context.Context, id imagegen.OperatorKeyID) (ad
 			refusal("this is a key itself, not its ID, which begins with opk_; imagegend ops-key list shows it beside the key's first characters")
 	}
 	k, err := l.OperatorKeys().Revoke(ctx, id)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return admin.OpsKey{}, &worded{fmt.Sprintf("there is no operator key %q; imagegend ops-key list shows them all",
-			id), err}
-	}
-	return viewOpsKey(k), words(err)
+	return viewOpsKey(k), missing(err, "there is no operator key %q; imagegend ops-key list shows them all", id)
 }
 
 // viewOpsKey shows a key, with its scopes as a list; they are stored as one text with commas between them.

@@ -144,10 +144,7 @@ func (l *Local) changing(f func(context.Context, imagegen.UserID) error) func(co
 // user looks a user up by name. The error of a missing user says how to list them, and is an ErrNotFound.
 func (l *Local) user(ctx context.Context, name string) (imagegen.User, error) {
 	u, err := l.Engine.Accounts().UserByName(ctx, name)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return u, &worded{fmt.Sprintf("there is no user %q; imagegend user list shows them all", name), err}
-	}
-	return u, words(err)
+	return u, missing(err, "there is no user %q; imagegend user list shows them all", name)
 }
 
 // inviteUser changes nothing until the link is used: an old password still works, and a user who is to become an

@@ -2,10 +2,8 @@ package adminserver
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
-	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/webhook"
@@ -21,25 +19,19 @@ func (l *Local) testWebhook(ctx context.Context, name string) (a admin.WebhookAn
 		return a, refusal("only a running server with the setting webhooks can test one; ask it over /admin/v1")
 	}
 	a.Status, a.Answer, err = l.Webhooks.Test(ctx, name)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return a, noWebhook(name)
-	}
-	return a, err
+	return a, webhookWords(name, err)
 }
 
 func (l *Local) resendWebhook(ctx context.Context, r admin.Resend) (none admin.None, err error) {
 	err = webhook.SendAgain(ctx, l.DB, r.Name, r.After)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return none, noWebhook(r.Name)
-	}
 	if err == nil {
 		err = l.DB.Note(ctx, account.TrailRow{Act: account.ActWebhookResend, Target: r.Name, Outcome: account.TrailDone,
 			After: fmt.Sprint("after=", r.After)})
 	}
-	return none, words(err)
+	return none, webhookWords(r.Name, err)
 }
 
-func noWebhook(name string) error {
-	return &worded{fmt.Sprintf("there is no webhook %q; imagegend webhook list shows them all", name),
-		imagegen.ErrNotFound}
+// webhookWords explains a missing webhook.
+func webhookWords(name string, err error) error {
+	return missing(err, "there is no webhook %q; imagegend webhook list shows them all", name)
 }

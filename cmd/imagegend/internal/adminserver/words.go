@@ -41,6 +41,14 @@ func words(err error) error {
 	return &worded{e.Message, err}
 }
 
+// missing is words, but of an ErrNotFound it says what is missing, and where to look.
+func missing(err error, format string, args ...any) error {
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return &worded{fmt.Sprintf(format, args...), err}
+	}
+	return words(err)
+}
+
 // listed returns the list itself, but never nil, as lists.Each does.
 func listed[T any](all []T) []T { return append([]T{}, all...) }
 
