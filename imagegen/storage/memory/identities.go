@@ -8,14 +8,6 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
 )
 
-// identities implements the part of account.LoginStore about identities, in the transactions of a store. An identity is
-// in both maps or in none.
-type identities struct {
-	*store
-	identities map[subject]account.Identity
-	ofUsers    map[member]subject
-}
-
 type (
 	// subject is whom an issuer calls by a name.
 	subject struct{ issuer, subject string }
@@ -26,12 +18,8 @@ type (
 	}
 )
 
-func newIdentities(s *store) *identities {
-	return &identities{s, make(map[subject]account.Identity), make(map[member]subject)}
-}
-
 // CreateIdentity implements [account.LoginStore].
-func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) error {
+func (s *store) CreateIdentity(ctx context.Context, i account.Identity) error {
 	if err := i.User.Check(); err != nil {
 		return err
 	}
@@ -51,13 +39,13 @@ func (s *identities) CreateIdentity(ctx context.Context, i account.Identity) err
 }
 
 // Identity implements [account.LoginStore].
-func (s *identities) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
+func (s *store) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
 	err = s.view(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
 	return i, err
 }
 
 // UserIdentity implements [account.LoginStore].
-func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID,
+func (s *store) UserIdentity(ctx context.Context, u imagegen.UserID,
 	issuer string) (i account.Identity, err error) {
 	err = s.view(ctx, func() error {
 		who, err := found(s.ofUsers, member{u, issuer})
@@ -70,7 +58,7 @@ func (s *identities) UserIdentity(ctx context.Context, u imagegen.UserID,
 }
 
 // RemoveIdentity implements [account.LoginStore].
-func (s *identities) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
+func (s *store) RemoveIdentity(ctx context.Context, u imagegen.UserID, issuer string) error {
 	return s.act(ctx, account.ActIdentityRemove, func() (trail.Change, error) {
 		who, there := s.ofUsers[member{u, issuer}]
 		if !there {

@@ -2,49 +2,35 @@ package memory
 
 import (
 	"context"
-	"crypto/rand"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 )
 
-// marks implements the part of account.LoginStore about the secret and the marks, in the transactions of a store.
-type marks struct {
-	*store
-	secret [32]byte
-	until  map[[32]byte]time.Time
-}
-
-func newMarks(s *store) *marks {
-	m := &marks{store: s, until: make(map[[32]byte]time.Time)}
-	rand.Read(m.secret[:]) // never fails
-	return m
-}
-
 // Secret implements [account.LoginStore].
-func (m *marks) Secret(ctx context.Context) (secret [32]byte, err error) {
-	err = m.view(ctx, func() error { secret = m.secret; return nil })
+func (s *store) Secret(ctx context.Context) (secret [32]byte, err error) {
+	err = s.view(ctx, func() error { secret = s.secret; return nil })
 	return secret, err
 }
 
 // Mark implements [account.LoginStore].
-func (m *marks) Mark(ctx context.Context, now time.Time, keys [][32]byte, change func([]time.Time) bool) error {
-	return m.rows.Update(ctx, func(ledger.Tx) error {
+func (s *store) Mark(ctx context.Context, now time.Time, keys [][32]byte, change func([]time.Time) bool) error {
+	return s.rows.Update(ctx, func(ledger.Tx) error {
 		until := make([]time.Time, len(keys))
 		for i, key := range keys {
-			if m.until[key].After(now) {
-				until[i] = m.until[key]
+			if s.marks[key].After(now) {
+				until[i] = s.marks[key]
 			}
 		}
 		if !change(until) {
 			return nil
 		}
 		for i, key := range keys {
-			m.until[key] = until[i]
+			s.marks[key] = until[i]
 		}
-		for key, t := range m.until {
+		for key, t := range s.marks {
 			if !t.After(now) {
-				delete(m.until, key)
+				delete(s.marks, key)
 			}
 		}
 		return nil

@@ -42,11 +42,6 @@ type Options struct {
 // It is safe for concurrent use, starts no goroutine and need not be closed.
 type DB struct {
 	*store
-	*logins
-	*operatorKeys
-	*passkeys
-	*identities
-	*marks
 	books
 	timekeeper
 	trailStore
@@ -91,10 +86,7 @@ func New(opts *Options) *DB {
 	if err != nil {
 		panic(err) // cannot happen: it only reads an empty map
 	}
-	s := newStore(trail.rows, books)
-	return &DB{store: s, logins: newLogins(s), operatorKeys: newOperatorKeys(s), passkeys: newPasskeys(s),
-		identities: newIdentities(s), marks: newMarks(s), books: books, timekeeper: books, trailStore: trail,
-		trail: trail}
+	return &DB{store: newStore(trail.rows, books), books: books, timekeeper: books, trailStore: trail, trail: trail}
 }
 
 // Joins implements [imagegen.TxStore]. It is true only for this DB itself, not for a wrapper around it.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// store implements imagegen.TxStore, except Joins, in plain maps. The transactions of the ledger's rows guard
+// store implements imagegen.TxStore, except Joins, account.LoginStore and account.OperatorKeyStore in plain maps. The transactions of the ledger's rows guard
 // them: they are read in any transaction, and changed at the end of one that writes, when nothing can fail any more.
 // A *generation belongs to the store; callers get clones of its record.
 type store struct {
@@ -34,6 +35,16 @@ type store struct {
 	users  map[imagegen.UserID]imagegen.User
 	keys   map[imagegen.KeyID]imagegen.Key
 	hashes map[[32]byte]imagegen.KeyID // of keys
+
+	operatorKeys map[imagegen.OperatorKeyID]account.OperatorKey
+	logins       map[imagegen.UserID]account.Login
+	signIns      map[[32]byte]account.SignIn
+	invitations  map[[32]byte]account.Invitation
+	passkeys     map[account.PasskeyID]account.Passkey
+	identities   map[subject]account.Identity // each of them is in ofUsers too
+	ofUsers      map[member]subject
+	secret       [32]byte
+	marks        map[[32]byte]time.Time // until when they are kept
 }
 
 // generation is a record, with what the queue and the leases need.
@@ -56,7 +67,12 @@ func newStore(rows *ledger.Memory, books *ledger.Ledger) *store {
 		listed: make(map[imagegen.UserID][]*generation), reserved: make(map[reservation][]*generation),
 		totals: make(map[imagegen.TotalsKey]imagegen.Totals), queue: newQueue(),
 		users: make(map[imagegen.UserID]imagegen.User), keys: make(map[imagegen.KeyID]imagegen.Key),
-		hashes: make(map[[32]byte]imagegen.KeyID)}
+		hashes: make(map[[32]byte]imagegen.KeyID), operatorKeys: make(map[imagegen.OperatorKeyID]account.OperatorKey),
+		logins: make(map[imagegen.UserID]account.Login), signIns: make(map[[32]byte]account.SignIn),
+		invitations: make(map[[32]byte]account.Invitation), passkeys: make(map[account.PasskeyID]account.Passkey),
+		identities: make(map[subject]account.Identity), ofUsers: make(map[member]subject),
+		marks: make(map[[32]byte]time.Time)}
+	rand.Read(s.secret[:]) // never fails
 	books.Granted = func(_ ledger.Tx, u imagegen.UserID) error { return rules.Granted(lookup{s}, u) }
 	books.Wrote = s.tellEntry
 	return s
