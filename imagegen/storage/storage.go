@@ -132,8 +132,8 @@ func openDir(dir string, options Options, start func(*DB) error) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now,
-		file: newDatabase(bolt, options.Log), quit: func() {}, space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
+	db := &DB{dir: dir, log: options.Log, observer: options.Observer, now: options.Now, quit: func() {},
+		file: newDatabase(bolt, options.Log), space: &space{dir: dir, min: options.MinFree, free: freeBytes}}
 	if err := start(db); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -63,7 +63,8 @@ func trim(tx kv.Tx, before time.Time) (more bool, err error) {
 	var keys [][]byte
 	tx.Ascend(Rows, nil, func(key, stored []byte) bool {
 		r, wrong := Decode(stored)
-		if err = wrong; err != nil || !Written(r.TrailRow, correction.TrailRow).Before(before) || len(keys) == maxRemoved {
+		if err = wrong; err != nil || len(keys) == maxRemoved ||
+			!Written(r.TrailRow, correction.TrailRow).Before(before) {
 			return false
 		}
 		last = End{r.Seq, r.Hash}
