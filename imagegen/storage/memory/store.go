@@ -15,9 +15,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 )
 
-// store implements imagegen.TxStore, except Joins, account.LoginStore and account.OperatorKeyStore in plain maps. The transactions of the ledger's rows guard
-// them: they are read in any transaction, and changed at the end of one that writes, when nothing can fail any more.
-// A *generation belongs to the store; callers get clones of its record.
+// store implements imagegen.TxStore, except Joins, account.LoginStore and account.OperatorKeyStore in plain maps. The
+// transactions of the ledger's rows guard them: they are read in any transaction, and changed at the end of one that
+// writes, when nothing can fail any more. A *generation belongs to the store; callers get clones of its record.
 type store struct {
 	rows  *ledger.Memory
 	books *ledger.Ledger
