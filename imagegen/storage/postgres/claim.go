@@ -27,18 +27,12 @@ type ticket struct {
 	id    imagegen.GenerationID
 	user  imagegen.UserID
 	model string
-	begun bool // by an attempt before, which did not finish it
+	begun int // 1: by an attempt before, which did not finish it
 }
 
 // byTurn orders the work of one user: what was begun before comes first, then the lower identifier.
 func byTurn(a, b ticket) int {
-	if a.begun != b.begun {
-		if a.begun {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Compare(a.id, b.id)
+	return cmp.Or(cmp.Compare(b.begun, a.begun), cmp.Compare(a.id, b.id))
 }
 
 // pick chooses up to d.Most queued generations, see fair.Share. A user who is served gets a new turn, and leaves the
@@ -154,7 +148,7 @@ func (s *session) due(d imagegen.ClaimRequest, stand []standing, by map[imagegen
 	users, models := columnsOfLines(stand)
 	var user, model string
 	var id *string
-	var begun *bool
+	var begun *int
 	s.scan(func() {
 		u, m := imagegen.UserID(user), string(model)
 		if id == nil {
@@ -163,7 +157,7 @@ func (s *session) due(d imagegen.ClaimRequest, stand []standing, by map[imagegen
 		}
 		by[u].Due[m] = append(by[u].Due[m], ticket{imagegen.GenerationID(*id), u, m, *begun})
 	}, []any{&user, &model, &id, &begun},
-		`select x.usr, x.model, w.id, w.begun from unnest($1::text[], $2::text[]) x(usr, model) left join lateral
+		`select x.usr, x.model, w.id, w.begun::int from unnest($1::text[], $2::text[]) x(usr, model) left join lateral
  (select id, begun from imagegend.waiting w where w.usr = x.usr and w.model = x.model and due is null order by begun desc, id limit $3) w on true
  order by x.usr, x.model, w.begun desc, w.id`, users, models, max(d.Most, 1)+1)
 	return vain

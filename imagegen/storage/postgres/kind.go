@@ -153,14 +153,11 @@ func numberOf(cell any) pgtype.Int8 {
 }
 
 func bytesOf(cell any) []byte {
-	switch cell := cell.(type) {
-	case *[]byte:
-		return *cell
-	case pgtype.BytesValuer:
-		v, _ := cell.BytesValue()
-		return v
+	if b, plain := cell.(*[]byte); plain {
+		return *b
 	}
-	return nil
+	v, _ := cell.(pgtype.BytesValuer).BytesValue()
+	return v
 }
 
 // insert queues the insertion of rows that are not there.
