@@ -17,7 +17,7 @@ import (
 //
 // An imagegen.Violation: an entry cannot be read.
 func (s *session) foresee(rows []transfer.Row) error {
-	f := foreseen{lots: make(map[lotOf]bool), usage: make(map[ledger.UsageKey]bool), totals: make(map[keyOf]bool)}
+	f := foreseen{lots: make(map[lotOf]bool), usage: make(map[ledger.UsageKey]bool)}
 	for _, r := range rows {
 		if r.Bucket != transfer.Journal {
 			continue
@@ -41,8 +41,7 @@ type foreseen struct {
 	users   []imagegen.UserID
 	charges []imagegen.ChargeID
 	lots    map[lotOf]bool
-	usage   map[ledger.UsageKey]bool
-	totals  map[keyOf]bool
+	usage   map[ledger.UsageKey]bool // with the totals of their keys
 }
 
 // lotOf names a lot of a user.
@@ -52,7 +51,7 @@ type lotOf struct {
 }
 
 // addEntry notes what an entry is about: its account, the lots that it posts to (not those that it makes), its charge,
-// and the row of usage and the total in which it counts.
+// and the rows of usage in which it counts.
 func (f *foreseen) addEntry(e ledger.Entry) {
 	f.users = append(f.users, e.User)
 	for _, p := range e.Postings {
@@ -63,7 +62,6 @@ func (f *foreseen) addEntry(e ledger.Entry) {
 	}
 	for _, row := range e.Bills() {
 		f.usage[row] = true
-		f.totals[keyOf{row.User, row.Key}] = true
 	}
 }
 
@@ -79,7 +77,6 @@ func (f *foreseen) queueReads(s *session, b *pgx.Batch) {
 	b.Queue(readCharges, charges).Query(s.scanCharges)
 	f.askLots(s, b)
 	f.askUsage(s, b)
-	f.askTotals(s, b)
 }
 
 func (f *foreseen) askLots(s *session, b *pgx.Batch) {
@@ -99,17 +96,10 @@ func (f *foreseen) askUsage(s *session, b *pgx.Batch) {
 		users, keys, models, days = append(users, string(k.User)), append(keys, string(k.Key)),
 			append(models, string(k.Model)), append(days, k.Day)
 		s.usage[k] = &usage{Usage: ledger.Usage{UsageKey: k}}
+		s.totals[keyOf{k.User, k.Key}] = &total{KeyTotal: ledger.KeyTotal{User: k.User, Key: k.Key}}
 	}
 	b.Queue(`select `+inUsage.of("u")+` from unnest($1::text[], $2::text[], $3::date[], $4::text[]) x(usr, key, day, model)
  join imagegend.usage u on u.usr = x.usr and u.key = x.key and u.day = x.day and u.model = x.model`,
 		users, keys, days, models).Query(s.scanUsage(func(ledger.UsageKey) {}))
-}
-
-func (f *foreseen) askTotals(s *session, b *pgx.Batch) {
-	var users, keys []string
-	for k := range f.totals {
-		users, keys = append(users, string(k.user)), append(keys, string(k.key))
-		s.totals[k] = &total{KeyTotal: ledger.KeyTotal{User: k.user, Key: k.key}}
-	}
 	b.Queue(totalsOfKeys, users, keys).Query(s.scanTotals)
 }
