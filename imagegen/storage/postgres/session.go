@@ -320,17 +320,9 @@ func (s *session) scanCharges(rows pgx.Rows) error {
 
 // scanCharges calls f for each row of a query fromCharges.
 func scanCharges(rows pgx.Rows, f func(imagegen.ChargeID, ledger.Entry) error) error {
-	for rows.Next() {
-		var id imagegen.ChargeID
-		var e entryRow
-		if err := rows.Scan(append([]any{&id}, inEntries.cells(&e)...)...); err != nil {
-			return err
-		}
-		if err := f(id, e.lift()); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	var id imagegen.ChargeID
+	var e entryRow
+	return each(rows, func() error { return f(id, e.lift()) }, append([]any{&id}, inEntries.cells(&e)...)...)
 }
 
 // Ref implements ledger.Tx. It looks at what this session writes before it asks the database: two grants with one

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -42,17 +40,10 @@ var readNew = "select t.id, " + trailNew.of("t") + " from imagegend.trail_new t 
 
 // chainable reads the first rows that are not chained yet, in the order in which they were added.
 func (s *session) chainable(most int) (ids []int64, all []account.TrailRow) {
-	s.query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var id int64
-			var r account.TrailRow
-			if err := rows.Scan(append([]any{&id}, trailNew.cells(&r)...)...); err != nil {
-				return err
-			}
-			ids, all = append(ids, id), append(all, r)
-		}
-		return rows.Err()
-	}, readNew, most)
+	var id int64
+	var r account.TrailRow
+	places := append([]any{&id}, trailNew.cells(&r)...)
+	s.scan(func() { ids, all = append(ids, id), append(all, r) }, places, readNew, most)
 	return ids, all
 }
 

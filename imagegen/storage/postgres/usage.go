@@ -104,18 +104,14 @@ var usersUsage = `select ` + inUsage.of("u") + ` from generate_series($1::date, 
 // expects.
 func (s *session) usageOf(sql string, args ...any) iter.Seq[ledger.Usage] {
 	return func(yield func(ledger.Usage) bool) {
-		var keys []ledger.UsageKey
-		s.query(s.scanUsage(func(k ledger.UsageKey) { keys = append(keys, k) }), sql, args...)
 		there := make(map[ledger.UsageKey]bool)
-		for _, k := range keys {
-			there[k] = true
-		}
+		s.query(s.scanUsage(func(k ledger.UsageKey) { there[k] = true }), sql, args...)
 		for k, row := range s.usage {
-			if row.changed && !there[k] && within(k, args) {
-				keys = append(keys, k)
+			if row.changed && within(k, args) {
+				there[k] = true
 			}
 		}
-		for _, k := range keys {
+		for k := range there {
 			if !yield(s.usage[k].Usage) {
 				return
 			}

@@ -36,7 +36,8 @@ func (w *walk[V]) fetch() {
 		w.begun = true
 	}
 	w.ahead = nil
-	read(w.session, w.kind.scan, func(v *V) { w.ahead = append(w.ahead, v) }, fmt.Sprintf(`fetch %d from %s`, pageOf, name))
+	read(w.session, w.kind.scan, func(v *V) { w.ahead = append(w.ahead, v) },
+		fmt.Sprintf(`fetch %d from %s`, pageOf, name))
 	w.ended = len(w.ahead) < pageOf
 	if w.turned != nil {
 		w.turned(w.ahead)
