@@ -109,7 +109,7 @@ var ofBooks = []mutant{
 		catcher: by(books, "TestExpiry")},
 	{name: "next-expiration-stays", breaks: "a balance says what expires next once what expired first is spent",
 		file: "imagegen/storage/internal/ledger/apply.go", in: "Change.next",
-		edit:    replace(`c.nextAnew(of)`, `imagegen.Expiration{}`),
+		edit:    replace(`c.nextAnew(a)`, `imagegen.Expiration{}`),
 		catcher: catcher{model, "TestLedger$", 50}},
 	{name: "audit-trusts-charges", breaks: "an audit notices a charge that is not what its entries made of it",
 		file: "imagegen/storage/internal/ledger/check.go", in: "checker.noteNames",

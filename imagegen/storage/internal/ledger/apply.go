@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"iter"
 	"slices"
 	"time"
 
@@ -27,7 +26,7 @@ func (a *openAccount) record(e Entry) (Entry, error) {
 	if err := e.checkPostings(); err != nil {
 		return e, err
 	}
-	c, err := apply(a, a.Account, e)
+	c, err := apply(a, e)
 	if err == nil {
 		err = c.book(a.tx)
 	}
@@ -60,23 +59,16 @@ func (a *openAccount) chain(e Entry, epoch uint64) Entry {
 	return e
 }
 
-// lots are the lots of one account, as far as the effect of an entry depends on them. An openAccount reads them
-// from a store, a page from memory.
-type lots interface {
-	lot(number uint64) (l Lot, known bool)
-	expiring() iter.Seq[Lot]
-}
-
 // apply returns what an entry does to its account, its lots and its charge. It reads nothing but the account and its
 // lots, neither a clock nor other users' rows, so that a replay gives the same. It writes nothing. An
 // imagegen.Violation: the rows would break an invariant.
-func apply(of lots, a Account, e Entry) (*Change, error) {
-	c := &Change{Lots: make([]LotChange, 0, len(e.Postings)+len(e.Lots)), Entry: e, From: a, To: a}
+func apply(a *openAccount, e Entry) (*Change, error) {
+	c := &Change{Lots: make([]LotChange, 0, len(e.Postings)+len(e.Lots)), Entry: e, From: a.Account, To: a.Account}
 	if err := c.account(); err != nil {
 		return c, err
 	}
 	for _, p := range e.Postings {
-		l, known := of.lot(p.Lot)
+		l, known := a.lot(p.Lot)
 		if !known {
 			return c, broken("lot", e.subject(), "it is about lot %d, which is not there", p.Lot)
 		}
@@ -93,7 +85,7 @@ func apply(of lots, a Account, e Entry) (*Change, error) {
 			return c, err
 		}
 	}
-	c.To.Next = c.next(of)
+	c.To.Next = c.next(a)
 	c.Charge = e.Leads()
 	return c, nil
 }
@@ -121,7 +113,7 @@ func (c *Change) account() error {
 
 // next is what expires first once the lots are changed. Mostly it follows from the account and the changed lots; only
 // if all of what expired first is gone are other lots read.
-func (c *Change) next(of lots) imagegen.Expiration {
+func (c *Change) next(a *openAccount) imagegen.Expiration {
 	next := c.From.Next
 	for _, l := range c.Lots {
 		if !l.To.Expires.IsZero() && l.To.Expires.Equal(next.At) {
@@ -131,18 +123,18 @@ func (c *Change) next(of lots) imagegen.Expiration {
 		}
 	}
 	if next.Credits == 0 && !next.At.IsZero() { // all of it is gone
-		return c.nextAnew(of)
+		return c.nextAnew(a)
 	}
 	return next
 }
 
 // nextAnew finds what expires first among all lots. For lots that the change touches it
 // uses their new state, and for the others what the store has.
-func (c *Change) nextAnew(of lots) (next imagegen.Expiration) {
+func (c *Change) nextAnew(a *openAccount) (next imagegen.Expiration) {
 	for _, l := range c.Lots {
 		next = soonest(next, l.To)
 	}
-	for l := range of.expiring() {
+	for l := range a.expiring() {
 		if !next.At.IsZero() && next.At.Before(l.Expires) {
 			break
 		}

@@ -109,21 +109,21 @@ func (c *checker) user(u imagegen.UserID) {
 // entry checks an entry by itself and against those before it, and replays it: with the functions that an
 // operation uses, but into memory.
 func (c *checker) entry(replayed *memory, u imagegen.UserID, e Entry) error {
-	a, open := replayed.Account(u), replayed.charges[e.Charge]
-	if err := e.follows(a); err != nil {
+	a, open := Books{tx: &memoryTx{memory: replayed}}.accountOf(u), replayed.charges[e.Charge]
+	if err := e.follows(a.Account); err != nil {
 		return err
 	}
 	if e.Epoch > c.mark.Epoch {
 		return broken("journal epoch", e.subject(), "it is of epoch %d, and the last is %d", e.Epoch, c.mark.Epoch)
 	}
-	change, err := apply(replayed.page(u), a, e)
+	change, err := apply(a, e)
 	if err != nil {
 		return err
 	}
 	if !e.settles(open) || !c.billed(open, e) {
 		return broken("charge", e.Charge, "%s is about it, and what is open is %+v", e.subject(), open)
 	}
-	if err := change.book(replayed.page(u)); err != nil {
+	if err := change.book(a.tx); err != nil {
 		return err
 	}
 	replayed.put(change)

@@ -50,7 +50,7 @@ func (m *memory) page(u imagegen.UserID) *page {
 func (m *memory) Account(u imagegen.UserID) Account { return m.page(u).account }
 
 func (m *memory) Lot(u imagegen.UserID, number uint64) (l Lot, known bool) {
-	return m.page(u).lot(number)
+	return nth(m.page(u).lots, number)
 }
 
 func (m *memory) Entry(p Place) (e Entry, known bool) { return nth(m.page(p.User).journal, p.Seq) }
@@ -71,12 +71,9 @@ func (m *memory) Spendable(u imagegen.UserID) iter.Seq[Lot] {
 }
 
 func (m *memory) Expiring(u imagegen.UserID) iter.Seq[Lot] {
-	return m.page(u).expiring()
+	p := m.page(u)
+	return p.each(p.toExpire)
 }
-
-func (p *page) expiring() iter.Seq[Lot] { return p.each(p.toExpire) }
-
-func (p *page) lot(number uint64) (l Lot, known bool) { return nth(p.lots, number) }
 
 // each yields the lots with these numbers, in that order.
 func (p *page) each(numbers []uint64) iter.Seq[Lot] {
@@ -145,16 +142,10 @@ func (m *memory) KeyUsage(u imagegen.UserID, k imagegen.KeyID, from, to time.Tim
 	}
 }
 
-func (m *memory) UsageRow(k UsageKey) Usage { return m.page(k.User).UsageRow(k) }
-
-func (p *page) UsageRow(k UsageKey) Usage { return Usage{k, p.usage[k]} }
+func (m *memory) UsageRow(k UsageKey) Usage { return Usage{k, m.page(k.User).usage[k]} }
 
 func (m *memory) KeyTotal(u imagegen.UserID, k imagegen.KeyID) KeyTotal {
-	return m.page(u).KeyTotal(u, k)
-}
-
-func (p *page) KeyTotal(u imagegen.UserID, k imagegen.KeyID) KeyTotal {
-	return cmp.Or(p.keys[k], KeyTotal{User: u, Key: k})
+	return cmp.Or(m.page(u).keys[k], KeyTotal{User: u, Key: k})
 }
 
 func (m *memory) KeyTotals(u imagegen.UserID) iter.Seq[KeyTotal] { return maps.Values(m.page(u).keys) }

@@ -14,7 +14,7 @@ func Replay(tx Tx, stored []byte) error {
 	if err := e.follows(a.Account); err != nil {
 		return err
 	}
-	c, err := apply(a, a.Account, e)
+	c, err := apply(a, e)
 	if err == nil {
 		err = c.book(tx)
 	}

@@ -83,16 +83,11 @@ func (e Entry) sums() (s imagegen.UsageSums) {
 	return s
 }
 
-// billing reads the rows of usage as they are before an entry.
-type billing interface {
-	UsageRow(UsageKey) Usage
-	KeyTotal(imagegen.UserID, imagegen.KeyID) KeyTotal
-}
-
-// book computes the rows of usage that the entry leads to. As apply, it reads nothing else and writes nothing.
-func (c *Change) book(of billing) error {
+// book computes the rows of usage that the entry leads to, from those before it. As apply, it reads nothing else and
+// writes nothing.
+func (c *Change) book(tx Tx) error {
 	for _, key := range c.Entry.Bills() {
-		row := of.UsageRow(key)
+		row := tx.UsageRow(key)
 		u := UsageChange{From: row, To: Usage{row.UsageKey, row.Plus(c.Entry.sums())}}
 		c.Usage = append(c.Usage, u)
 		if err := u.To.checkSums(); err != nil {
@@ -101,7 +96,7 @@ func (c *Change) book(of billing) error {
 		if key.Key == "" {
 			continue
 		}
-		k := KeyChange{From: of.KeyTotal(key.User, key.Key)}
+		k := KeyChange{From: tx.KeyTotal(key.User, key.Key)}
 		k.To = k.From
 		k.To.Credits -= c.Entry.Credits
 		if k.To.Open++; c.Entry.Kind == imagegen.EntrySettle {
