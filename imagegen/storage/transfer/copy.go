@@ -55,8 +55,7 @@ func Copy(ctx context.Context, from Moment, to End) error {
 	if err := target.setMark(ctx, mark); err != nil {
 		return err
 	}
-	c := &copyOfMoment{Moment: from, copier: copier{from: files{from.Images, from.Spool},
-		to: files{to.Images, to.Spool}}}
+	c := &copyOfMoment{Moment: from, copier: copier{from: End{Images: from.Images, Spool: from.Spool}, to: to}}
 	c.missing = c.erasedSince
 	if err := c.references(ctx); err != nil {
 		return err

@@ -34,16 +34,10 @@ func filesOf(rows []Row, kinds ...func(imagegen.Record) []rules.File) (all []rul
 // atOnce is how many files are copied at once. An object store answers many requests at once as fast as one.
 const atOnce = 16
 
-// files is where the files of one side are.
-type files struct {
-	Images imagegen.ImageStore
-	Spool  imagegen.Spool
-}
-
 // copier copies files from one side to the other. To copy a file again does no harm, so a move that goes on need not
 // know which files of a page it has.
 type copier struct {
-	from, to files
+	from, to End // of which it uses Images and Spool
 	// missing is called about an image that is not there, and returns nil if that is in order; it must be safe for
 	// concurrent use. nil: a missing image is an error.
 	missing func(context.Context, rules.File) error

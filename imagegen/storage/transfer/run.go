@@ -202,7 +202,7 @@ func (m *move) step(s Step) {
 // page: as everywhere, a record names only what is stored.
 func (m *move) copy(ctx context.Context) error {
 	m.step(copying)
-	c := copier{from: files{m.from.Images, m.from.Spool}, to: files{m.to.Images, m.to.Spool}}
+	c := copier{from: m.from.End, to: m.to.End}
 	for rows, err := range pages(ctx, m.from, m.at) {
 		if err != nil {
 			return err
