@@ -110,7 +110,10 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 			sums.Add(k, imagegen.Totals{}.Minus(t))
 		}
 		sums.Check(r.Add)
-		db.unreturned(rows, &r)
+		if len(db.generations) > 0 { // else the books serve another store
+			exists := func(g imagegen.GenerationID) bool { return db.generations[g] != nil }
+			rules.Uncreated(ctx, rows, exists, r.Add)
+		}
 		return ctx.Err()
 	})
 	return r, err
@@ -127,16 +130,4 @@ func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.Audit
 	for _, f := range rules.References(g.Record) {
 		db.spool.auditReference(f, r.Add)
 	}
-}
-
-// unreturned reports charges whose generations do not exist. If there are no generations at all it reports none,
-// since the books then serve another store.
-func (db *DB) unreturned(rows ledger.Rows, r *imagegen.AuditReport) {
-	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
-		if g := imagegen.GenerationID(id); g.Valid() && db.generations[g] == nil && len(db.generations) > 0 {
-			r.Add(imagegen.Violation{Rule: "generation charge", Subject: string(g),
-				Detail: "it was charged, and does not exist"})
-		}
-		return true
-	})
 }

@@ -166,16 +166,11 @@ func (a *audit) generation(r tables.Row) {
 // strays finds what belongs to no generation: charges that are open or spent, places in the queue, and leases; and work
 // that is due and whose user stands in no line, which no claim would find.
 //
-// Where there is no generation at all, the ledger serves another store, whose generations are not here. Charges whose
-// identifiers cannot be those of generations are an embedder's own.
+// Where there is no generation at all, the ledger serves another store, whose generations are not here.
 func (a *audit) strays() error {
 	if a.report.Generations > 0 {
-		ledger.Unreturned(uncreated{a.rows}, func(id imagegen.ChargeID) bool {
-			if imagegen.GenerationID(id).Valid() {
-				a.violation("generation charge", string(id), "it was charged, and does not exist")
-			}
-			return true
-		})
+		none := func(imagegen.GenerationID) bool { return false }
+		rules.Uncreated(a.ctx, uncreated{a.rows}, none, a.report.Add)
 	}
 	a.renew()
 	for what, sql := range map[string]string{

@@ -6,6 +6,7 @@ package rules
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -333,6 +334,20 @@ func Found(report func(imagegen.Violation), id imagegen.GenerationID, err error)
 	case err != nil:
 		report(imagegen.Violation{Rule: "generation charge", Subject: string(id), Detail: err.Error()})
 	}
+}
+
+// Uncreated reports charges that are open or were spent, and have the identifiers of generations that do not exist. It is
+// not for books that serve another store, whose generations are not here. Charges whose identifiers cannot be those of
+// generations are an embedder's own.
+func Uncreated(ctx context.Context, rows ledger.Rows, exists func(imagegen.GenerationID) bool,
+	report func(imagegen.Violation)) {
+	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
+		if g := imagegen.GenerationID(id); g.Valid() && !exists(g) {
+			report(imagegen.Violation{Rule: "generation charge", Subject: string(g),
+				Detail: "it was charged, and does not exist"})
+		}
+		return ctx.Err() == nil
+	})
 }
 
 // Waits reports whether another attempt at a generation may come, so that its reference images are still needed.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/table"
@@ -40,13 +39,8 @@ func Audit(ctx context.Context, tx kv.Tx, report func(imagegen.Violation)) (n in
 	checkAll(tx, report, goOn, identities)
 	checkAll(tx, report, goOn, marks)
 	if n > 0 {
-		ledger.Unreturned(ledgerkv.Rows(tx), func(id imagegen.ChargeID) bool {
-			if g := imagegen.GenerationID(id); g.Valid() && !generations.Has(tx, []byte(g)) {
-				report(imagegen.Violation{Rule: "generation charge", Subject: string(g),
-					Detail: "it was charged, and does not exist"})
-			}
-			return goOn()
-		})
+		exists := func(g imagegen.GenerationID) bool { return generations.Has(tx, []byte(g)) }
+		rules.Uncreated(ctx, ledgerkv.Rows(tx), exists, report)
 	}
 	return n, ctx.Err()
 }
