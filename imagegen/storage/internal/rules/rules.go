@@ -336,9 +336,9 @@ func Found(report func(imagegen.Violation), id imagegen.GenerationID, err error)
 	}
 }
 
-// Uncreated reports charges that are open or were spent, and have the identifiers of generations that do not exist. It is
-// not for books that serve another store, whose generations are not here. Charges whose identifiers cannot be those of
-// generations are an embedder's own.
+// Uncreated reports charges that are open or were spent, and have the identifiers of generations that do not exist. It
+// is not for books that serve another store, whose generations are not here. Charges whose identifiers cannot be those
+// of generations are an embedder's own.
 func Uncreated(ctx context.Context, rows ledger.Rows, exists func(imagegen.GenerationID) bool,
 	report func(imagegen.Violation)) {
 	ledger.Unreturned(rows, func(id imagegen.ChargeID) bool {
