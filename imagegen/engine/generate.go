@@ -28,14 +28,14 @@ func (e *Engine) now() time.Time { return e.cfg.Now().UTC().Truncate(time.Millis
 func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (imagegen.Result, error) {
 	s, err := s.forPerson(ctx, q.EndUser)
 	if err != nil {
+		discard(q)
 		return imagegen.Result{}, err
 	}
 	accept := (*call).wait
 	if q.Async {
 		accept = (*call).queue
 	} else if s.engine.cfg.Work == WorkNone {
-		imagegen.Discard(q.References...)
-		imagegen.Discard(q.Mask)
+		discard(q)
 		return imagegen.Result{}, imagegen.InvalidField("async",
 			"this service takes asynchronous requests alone: set async")
 	}
@@ -43,6 +43,12 @@ func (s *Session) Generate(ctx context.Context, q imagegen.GenerateRequest) (ima
 	result.Balance = s.seen(result.Balance)
 	s.observeReplay(ctx, result, err)
 	return result, err
+}
+
+// discard removes the staged files of a request that is refused.
+func discard(q imagegen.GenerateRequest) {
+	imagegen.Discard(q.References...)
+	imagegen.Discard(q.Mask)
 }
 
 // observeReplay tells Config.Observer when a call was answered with another call's
@@ -69,8 +75,7 @@ func (s *Session) generate(ctx context.Context, q imagegen.GenerateRequest,
 	}
 	user, err := s.account(ctx)
 	if err != nil {
-		imagegen.Discard(q.References...)
-		imagegen.Discard(q.Mask)
+		discard(q)
 		return imagegen.Result{}, err
 	}
 	r, m, err := e.plan(s.user, s.viewOf(user), q)

@@ -91,8 +91,7 @@ func (c *call) stillUsable(ctx context.Context, err error) error {
 func (s *Session) refuse(ctx context.Context, user imagegen.User, r imagegen.Record, q imagegen.GenerateRequest,
 	refusal error) (imagegen.Result, error) {
 	if q.IdempotencyKey == "" && q.Join == nil {
-		imagegen.Discard(q.References...)
-		imagegen.Discard(q.Mask)
+		discard(q)
 		return imagegen.Result{}, imagegen.ToUserError(refusal)
 	}
 	c, err := s.call(ctx, user, r, catalogEntry{}, q)

@@ -141,6 +141,24 @@ func TestNobodyNamed(t *testing.T) {
 	h.is.Equal(c.users(), []string{"school/zoe"})
 }
 
+// A request that names nobody, or two people, leaves no file in the spool.
+func TestFilesOfNobody(t *testing.T) {
+	var spool imagegentest.CountedSpool
+	h := start(t, yieldImages(1, nil), spool.Watch)
+	c := h.class(2, imagegen.KeyLimits{})
+	for name, s := range map[string]*engine.Session{"": c.pupil(""), "ann": c.pupil("zoe")} {
+		photo, err := s.StageReference(t.Context(), readerOf(pngOf(8, 8)), "photo")
+		h.is.NoErr(err)
+		mask, err := s.StageReference(t.Context(), readerOf(pngOf(8, 8)), "mask")
+		h.is.NoErr(err)
+		h.is.Equal(spool.Held(), 2)
+		_, err = s.Generate(t.Context(), fox(imagegen.GenerateRequest{EndUser: name,
+			References: []imagegen.Reference{photo}, Mask: mask}))
+		h.is.True(errors.Is(err, imagegen.ErrInvalidRequest))
+		h.is.Equal(spool.Held(), 0)
+	}
+}
+
 // Names that nobody can have, and a flood of names for which nothing is charged, write nothing.
 func TestForgedPeople(t *testing.T) {
 	h := start(t, yieldImages(1, nil))

@@ -30,12 +30,12 @@ type Prepared struct {
 // shares no transactions with it.
 func (s *Session) Prepare(ctx context.Context, q imagegen.GenerateRequest) (*Prepared, error) {
 	if s.engine.host == nil {
-		imagegen.Discard(q.References...)
-		imagegen.Discard(q.Mask)
+		discard(q)
 		return nil, fmt.Errorf("imagegen: the Store cannot write in a transaction of the host's: %w", errors.ErrUnsupported)
 	}
 	s, err := s.forPerson(ctx, q.EndUser)
 	if err != nil {
+		discard(q)
 		return nil, err
 	}
 	q.Async = true
