@@ -26,6 +26,10 @@ func TestButtonsOfAnImage(t *testing.T) {
 			if len(unfit) > 0 {
 				t.Errorf("%s, %s: %q", page, l.name, unfit)
 			}
+			if l.width == 1280 && !evaluate[bool](tab, `[...document.querySelectorAll("figcaption .use .word")].every(
+				(e) => e.innerText === "Use as reference" && e.getBoundingClientRect().width > 50)`) {
+				t.Errorf("%s, %s: no words on the button that makes an image a reference", page, l.name)
+			}
 		}
 	}
 }
