@@ -13,11 +13,12 @@ import (
 )
 
 // While the service cannot be reached, the bar says so where the user looks, and shows no price, which may be another
-// by then. Once the service answers, the bar is as before, without a reload.
+// by then. Once the service answers, the bar is as before, without a reload, and images that were missed are there.
 func TestLostConnection(t *testing.T) {
 	s := open(t)
 	alice := s.user("alice", account.RoleUser)
-	s.grant(alice, imagegen.Grant{Credits: 10})
+	s.grant(alice, imagegen.Grant{Credits: 11})
+	s.generate(alice, "A blue whale", 1)
 	tab := s.anyTab() // in which the browser complains
 	tab.open("signin", 200)
 	tab.signIn("alice", secret, 200)
@@ -33,15 +34,20 @@ func TestLostConnection(t *testing.T) {
 		tab.lacks("Balance", "afterwards")
 		s.is.Equal(evaluate[string](tab, `document.querySelector("#cost .price").innerText`), "–")
 		evaluate[any](tab, `scrollTo(0, 0); document.getElementById("generate").click()`)
-		tab.shows("The connection was lost.")
+		tab.shows("The connection was lost. Press Generate again: you pay once.")
+		tab.lacks("The price is not known") // one message for one cause
+		s.is.Equal(evaluate[string](tab, `document.querySelector("#cost .price").innerText`), "–")
 		s.is.Equal(evaluate[float64](tab, `scrollY`), 0.0) // the bar is in view already
 		s.is.True(evaluate[bool](tab, `(() => {
-			const note = document.querySelector("[role=alert].flash"), r = note.getBoundingClientRect();
-			return note.closest(".send") !== null && r.height > 0 && r.top >= 0 && r.bottom <= innerHeight;
+			const note = document.querySelector(".send [role=alert]"), r = note.getBoundingClientRect();
+			return r.height > 0 && r.top >= 0 && r.bottom <= innerHeight;
 		})()`))
+		evaluate[any](tab, `document.querySelector("#strip img").src += "?" + performance.timeOrigin`)
+		tab.until(`(() => { const i = document.querySelector("#strip img"); return i.complete && i.naturalWidth === 0; })()`)
 		tab.cut(false)
 		tab.shows("4 credits", "Balance 10, afterwards 6.") // by itself
 		tab.gone("The connection was lost.")
+		tab.until(`document.querySelector("#strip img").naturalWidth > 0`)
 		tab.lacks("cannot be reached")
 	}
 	tab.choose("1")

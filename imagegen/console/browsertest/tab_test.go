@@ -183,9 +183,13 @@ func (t *tab) shows(texts ...string) {
 // gone waits until a text is not on the page any more.
 func (t *tab) gone(text string) {
 	t.Helper()
-	t.do(chromedp.WaitReady(
-		chromedp.JSPath(fmt.Sprintf(`document.body?.innerText.includes(%s) === false ? document.body : null`,
-			strconv.Quote(text)))))
+	t.until(fmt.Sprintf(`document.body?.innerText.includes(%s) === false`, strconv.Quote(text)))
+}
+
+// until waits until a condition in JavaScript holds.
+func (t *tab) until(condition string) {
+	t.Helper()
+	t.do(chromedp.WaitReady(chromedp.JSPath(fmt.Sprintf(`(%s) ? document.body : null`, condition))))
 }
 
 // lacks checks that none of the texts is on the page.

@@ -184,11 +184,12 @@ function send(event, form) {
   }
   if (form.dataset.sending) return;
   form.dataset.sending = "yes";
-  post(form, entered(form, pressed), answered);
+  const again = pressed?.name === "show" ? "Choose again." : "Press Generate again: you pay once.";
+  post(form, entered(form, pressed), again, answered);
 }
 
-// post sends data to the form's address, and passes the answer to a function.
-function post(form, data, answered) {
+// post sends data to the form's address, and passes the answer to a function. again says what to do if none comes.
+function post(form, data, again, answered) {
   const request = new XMLHttpRequest();
   request.open("POST", form.action);
   request.setRequestHeader("HX-Request", "true");
@@ -196,8 +197,8 @@ function post(form, data, answered) {
   watchUpload(request, form);
   request.addEventListener("load", () => answered(request, form));
   request.addEventListener("error", () => {
-    failed(form, "The connection was lost. Send it again: it is made once, however often it is sent.").dataset.lost = "";
-    doubt(0);
+    rest(form);
+    doubt(0, `The connection was lost. ${again}`);
   });
   request.send(data);
 }
@@ -245,7 +246,7 @@ function answered(request, form) {
   const page = pageOf(request);
   const main = page.getElementById("main");
   if (!main) {
-    failed(form, "The server did not answer as expected. Send it again: it is made once, however often it is sent.");
+    failed(form, "The server did not answer as expected. Press Generate again: you pay once.");
     return;
   }
   if (!page.getElementById("play")) { // to show this page would lose the form and what was typed into it
@@ -273,7 +274,7 @@ document.addEventListener("submit", (event) => {
   event.preventDefault();
   event.stopPropagation();
   form.dataset.sending = "yes";
-  post(form, new FormData(event.target), (request) => {
+  post(form, new FormData(event.target), "Press the button again: you pay once.", (request) => {
     if (taken(request, form)) return;
     const page = pageOf(request);
     const faults = [...page.querySelectorAll("#play .flash.error, #play .fault")].map((e) => e.textContent.trim()).filter(Boolean);
@@ -321,18 +322,30 @@ function failed(form, message) {
   note.textContent = message;
   form.querySelector(".send > .flash")?.remove();
   form.querySelector(".send").prepend(note);
+  bring(note);
+}
+
+// bring brings what the bar says into view: a variation is asked for elsewhere.
+function bring(note) {
   const { top, bottom } = note.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) note.scrollIntoView({ block: "center" }); // a variation is asked for elsewhere
-  return note;
+  if (top < 0 || bottom > innerHeight) note.scrollIntoView({ block: "center" });
 }
 
 // doubt takes the price away that the bar shows, since it may be another by now, and asks for it again where that may help.
-// status is that of the answer to the page; 0: there was none.
-function doubt(status) {
+// status is that of the answer to the page; 0: there was none. unsent says that the form did not arrive: it stays, as the one
+// message, until there is a price.
+function doubt(status, unsent) {
   const lost = status === 0 || status >= 500, cost = document.getElementById("cost");
-  for (const said of cost.querySelectorAll("p")) said.remove();
-  cost.insertAdjacentHTML("beforeend", `<p class="price"><strong>–</strong></p>
+  if (unsent || !cost.querySelector("[role=alert]")) {
+    for (const said of document.querySelectorAll(unsent ? "#cost p, .send > .flash" : "#cost p")) said.remove();
+    cost.insertAdjacentHTML("beforeend", `<p class="price"><strong>–</strong></p>
 <p class="problem">The price is not known: the service ${lost ? "cannot be reached" : "did not answer as expected"}.</p>`);
+    if (unsent) {
+      cost.lastChild.setAttribute("role", "alert");
+      cost.lastChild.textContent = unsent;
+      bring(cost.lastChild);
+    }
+  }
   clearTimeout(asking);
   if (lost) asking = setTimeout(() => htmx.trigger("#cost", "again"), 3000);
 }
@@ -343,8 +356,10 @@ for (const event of ["htmx:sendError", "htmx:responseError"]) {
   document.addEventListener(event, ({ detail }) => { if (detail.elt.id === "cost") doubt(detail.xhr.status); });
 }
 
+// When the service answers again, the images are loaded that could not be while it was away.
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  if (detail.elt.id === "cost" && detail.successful) document.querySelector(".send > [data-lost]")?.remove();
+  if (detail.elt.id !== "cost" || !detail.successful) return;
+  for (const image of document.querySelectorAll(".bench img")) if (image.complete && !image.naturalWidth) image.src = image.src;
 });
 
 // The code shown needs the names of the files, so those are sent instead of the files.
