@@ -8,26 +8,34 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // On a small laptop everything that most requests need is in view at once, and on a phone, also by touch, what each
 // needs: the prompt, the shape, the number, and the bar with the price and the balance, whole. Nothing lies on it.
 func TestPlaygroundInView(t *testing.T) {
 	f := furnish(t)
-	tab := f.signedIn(f.alice)
-	f.is.Equal(evaluate[int](tab, `document.querySelectorAll("fieldset.line").length`), 4)
+	f.grant(f.olivia, imagegen.Grant{Credits: 4997})
 	const most = "#f-prompt, #drop > summary, fieldset.line, #cost, #cost p, #generate, #result"
 	const least = "#f-prompt, fieldset.ratio, fieldset.n, #cost, #cost p, #generate"
 	for _, c := range []struct {
+		who           imagegen.User
 		width, height int64
 		touch         bool
 		needed        string
-	}{{1280, 720, false, most}, {360, 640, false, least}, {360, 640, true, least}} {
+	}{
+		{f.alice, 1280, 720, false, most},
+		{f.alice, 360, 640, false, least}, {f.alice, 360, 640, true, least},
+		{f.olivia, 360, 640, false, least}, {f.olivia, 360, 640, true, least}, // who has more menus
+	} {
+		tab := f.signedIn(c.who)
 		tab.sized(c.width, c.height)
 		if c.touch {
 			tab.touched()
 		}
 		tab.open("playground", 200)
+		f.is.Equal(evaluate[int](tab, `document.querySelectorAll("fieldset.line").length`), 4)
 		tab.choose("16:9")
 		tab.choose("4")
 		tab.shows("4 credits", "4 images × 1 credit · 1K", "Balance 4,997, afterwards 4,993.")
