@@ -88,8 +88,8 @@ func TestTouchTargets(t *testing.T) {
 		tab   *tab
 		pages []string
 	}{
-		{f.signedIn(f.alice), []string{"playground", "generations", "generations/" + string(f.whole.ID), "credits",
-			"keys", "account"}},
+		{f.signedIn(f.alice), []string{"playground", "playground?reference=" + string(f.whole.Images[0].ID),
+			"generations", "generations/" + string(f.whole.ID), "credits", "keys", "account"}},
 		{f.signedIn(f.olivia), []string{"overview", "users", "users/" + string(f.alice.ID), "system", "trail"}},
 	} {
 		who.tab.sized(360, 640)
@@ -107,6 +107,9 @@ func TestTouchTargets(t *testing.T) {
 			if len(small) > 0 {
 				t.Errorf("%s: smaller than 44 px: %q", page, small)
 			}
+			// No button hides a reference.
+			f.is.True(evaluate[bool](who.tab, `[...document.querySelectorAll(".previews img")].every((e) => e.closest("li").querySelector(".tools").getBoundingClientRect().top >=
+					e.getBoundingClientRect().bottom)`))
 		}
 	}
 }
