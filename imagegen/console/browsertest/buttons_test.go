@@ -17,7 +17,7 @@ func TestButtonsOfAnImage(t *testing.T) {
 	tab := s.signedIn(alice)
 	for _, page := range []string{"playground?result=" + string(g.ID), "generations/" + string(g.ID)} {
 		tab.open(page, 200)
-		for _, l := range everywhere() {
+		for _, l := range append(everywhere(), look{"1280 with a scrollbar", "light", 1265}) {
 			tab.wear(l)
 			unfit := evaluate[[]string](tab, `[...document.querySelectorAll("figcaption .actions > *")].filter((e) => {
 				const r = e.getBoundingClientRect(), all = e.closest("figcaption").getBoundingClientRect();
@@ -26,7 +26,7 @@ func TestButtonsOfAnImage(t *testing.T) {
 			if len(unfit) > 0 {
 				t.Errorf("%s, %s: %q", page, l.name, unfit)
 			}
-			if l.width == 1280 && !evaluate[bool](tab, `[...document.querySelectorAll("figcaption .use .word")].every(
+			if l.width >= 1265 && !evaluate[bool](tab, `[...document.querySelectorAll("figcaption .use .word")].every(
 				(e) => e.innerText === "Use as reference" && e.getBoundingClientRect().width > 50)`) {
 				t.Errorf("%s, %s: no words on the button that makes an image a reference", page, l.name)
 			}
