@@ -49,8 +49,8 @@ func queue(t *testing.T, d *daemontest.Daemon, key, model string, n int) (g daem
 	return g
 }
 
-// limit is how long a test waits for what has to come.
-const limit = 30 * time.Second
+// limit is how long a test waits for what has to come: work that is put back is taken up a lease later, after 30 s.
+const limit = time.Minute
 
 // await waits until a generation has ended.
 func await(t *testing.T, d *daemontest.Daemon, key, id string) (g daemontest.Generation) {
