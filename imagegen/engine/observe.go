@@ -83,11 +83,13 @@ func (e *Engine) beginStep(ctx context.Context, kind imagegen.EventKind, r image
 	return s.ctx, s
 }
 
-// announce returns ctx if the observer panics.
+// announce returns ctx if the observer panics or returns nil.
 func (s step) announce(ctx context.Context) (within context.Context) {
 	within = ctx
 	defer s.engine.recoverObserver(ctx, s.event)
-	within = s.engine.cfg.Observer.Begin(ctx, s.event)
+	if of := s.engine.cfg.Observer.Begin(ctx, s.event); of != nil {
+		within = of
+	}
 	return within
 }
 

@@ -72,7 +72,11 @@ func (m *Metrics) Observe(_ context.Context, e imagegen.Event) {
 		w.images.WithLabelValues(model).Add(float64(len(e.Generation.Images)))
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	case imagegen.EventFailed, imagegen.EventCancelled:
-		w.ended.WithLabelValues(model, string(e.Failure.Class.Ending())).Inc()
+		ending := imagegen.EndedUnknown
+		if e.Failure != nil {
+			ending = e.Failure.Class.Ending()
+		}
+		w.ended.WithLabelValues(model, string(ending)).Inc()
 		w.refunded.WithLabelValues(model).Add(float64(e.Credits))
 	// A dispute ends long after its generation, and can give credits back.
 	case imagegen.EventResolved:

@@ -93,6 +93,9 @@ func worked[V any](ctx context.Context, db *DB, f func(*session) (V, error)) (v 
 // update is work in which nobody else acts. Those of this process wait for each other here, and hold no connection
 // meanwhile.
 func (db *DB) update(ctx context.Context, f func(*session) error) error {
+	if err := kv.NotBegun(ctx); err != nil {
+		return err
+	}
 	within, cancel := db.patiently(ctx)
 	defer cancel()
 	select {

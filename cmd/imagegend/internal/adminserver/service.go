@@ -19,7 +19,10 @@ func (l *Local) listTrail(ctx context.Context, q admin.TrailQuery) (admin.TrailP
 		Before: q.Before, Limit: q.Limit})
 	name := l.Engine.Accounts().Names(ctx)
 	view := func(r account.TrailRow) admin.TrailRow {
-		user, _ := name(r.User) // a row without the name is better than none
+		user, err := name(r.User)
+		if err != nil || user == string(r.User) {
+			user = "" // a row without the name is better than none
+		}
 		return admin.TrailRow{Seq: r.Seq, Time: at(r.Time), Via: r.Actor.Via, Actor: r.Actor.Name,
 			ActorID: r.Actor.User, Address: r.Actor.Address, Act: r.Act, Target: r.Target, User: user, UserID: r.User,
 			Before: r.Before, After: r.After, Outcome: r.Outcome, Count: r.Count}

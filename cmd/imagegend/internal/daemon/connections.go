@@ -148,16 +148,22 @@ func (l *connections) Close() error {
 // until each has been closed with its next answer, or ctx ends, and only then calls Shutdown. One that nobody has taken
 // by then is reset by the kernel, as whenever a listener is closed.
 func (l *connections) finish(ctx context.Context, s *http.Server) error {
-	s.SetKeepAlivesEnabled(false) // closes those on which a request was answered before
 	l.mu.Lock()
 	l.finishing = true
 	l.mu.Unlock()
 	l.Listener.Close()
-	select {
-	case <-l.finished:
-	case <-ctx.Done():
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		s.SetKeepAlivesEnabled(false) // closes those that are silent, new ones after five seconds
+		select {
+		case <-again.C:
+			continue
+		case <-l.finished:
+		case <-ctx.Done():
+		}
+		return s.Shutdown(ctx)
 	}
-	return s.Shutdown(ctx)
 }
 
 // noMore notes that every connection was taken that came before finish, and waits for Close: without Accept, the server
