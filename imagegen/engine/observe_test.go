@@ -179,14 +179,21 @@ type panics struct{}
 func (panics) Begin(context.Context, imagegen.Event) context.Context { panic("traces are down") }
 func (panics) Observe(context.Context, imagegen.Event)               { panic("metrics are down") }
 
-func TestObserverThatPanicsCostsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Limits.Concurrency, c.Observer = 1, panics{} })
-		for range 3 {
-			_, err := h.generate(imagegen.GenerateRequest{})
-			h.is.NoErr(err)
-		}
-	})
+// returnsNothing is an observer whose Begin returns no context.
+type returnsNothing struct{ diary }
+
+func (*returnsNothing) Begin(context.Context, imagegen.Event) context.Context { return nil }
+
+func TestObserverThatFailsCostsNothing(t *testing.T) {
+	for _, failing := range []imagegen.Observer{panics{}, &returnsNothing{}} {
+		synctest.Test(t, func(t *testing.T) {
+			h := start(t, yieldImages(1, nil), func(c *engine.Config) { c.Limits.Concurrency, c.Observer = 1, failing })
+			for range 3 {
+				_, err := h.generate(imagegen.GenerateRequest{})
+				h.is.NoErr(err)
+			}
+		})
+	}
 }
 
 // Several observers each hear everything, and an ObserverFunc the results of generations.
