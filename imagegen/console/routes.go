@@ -152,7 +152,7 @@ func route(pattern string, access frame.Access, section string, h frame.Handler)
 	return frame.Route{Pattern: pattern, Access: access, Section: section, Handler: h}
 }
 
-// having returns a wrapper for handlers that need something: where that is missing, there is no such page.
+// having wraps handlers of pages that need it, such as an identity provider. Without it the page is not found.
 func having(it bool) func(frame.Handler) frame.Handler {
 	return func(h frame.Handler) frame.Handler {
 		if !it {

@@ -166,7 +166,7 @@ func (a *audit) generation(r tables.Row) {
 // strays finds what belongs to no generation: charges that are open or spent, places in the queue, and leases; and work
 // that is due and whose user stands in no line, which no claim would find.
 //
-// Where there is no generation at all, the ledger serves another store, whose generations are not here.
+// A store without any generation is one of which only the ledger is used.
 func (a *audit) strays() error {
 	if a.report.Generations > 0 {
 		none := func(imagegen.GenerationID) bool { return false }

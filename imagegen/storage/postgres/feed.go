@@ -49,7 +49,9 @@ func (db *DB) KeepFeed(ctx context.Context, keep bool) error {
 func (db *DB) readFeed(ctx context.Context) error {
 	var kept bool
 	err := db.row(ctx, []any{&kept}, `select kept from imagegend.feed`)
-	db.tables.NoteFeed(kept)
+	if err == nil {
+		db.tables.NoteFeed(kept)
+	}
 	return err
 }
 
