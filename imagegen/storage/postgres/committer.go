@@ -265,7 +265,7 @@ func (db *DB) try(batch []*call, wait time.Duration, past []string) (*session, e
 	}
 	var b pgx.Batch
 	b.Queue(begin)
-	b.Queue(settings(wait))
+	b.Queue(db.settings(wait))
 	s.prefetch(&b, all)
 	if err := s.send(&b); err != nil {
 		if err = s.abandon(err); codeOf(err) == codeLockNotAvailable {

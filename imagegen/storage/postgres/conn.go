@@ -55,8 +55,15 @@ const (
 // the forbidden all the same counts as so expensive that PostgreSQL would compile it first, which takes 8 ms and more
 // for each statement where it was built with LLVM, as Debian's is.
 //
-// A lock is waited for as long as lock; 0: as long as the statement may take.
-func settings(lock time.Duration) string { return limits(longestIdle, longestStatement, lock) }
+// A lock is waited for as long as lock; 0: as long as the statement may take. A transaction may stand for as long as it
+// likes where Config.Now gives the time: the database would measure it by another.
+func (db *DB) settings(lock time.Duration) string {
+	idle := longestIdle
+	if db.clock.given != nil {
+		idle = 0
+	}
+	return limits(idle, longestStatement, lock)
+}
 
 // waitFor changes that in the middle of a transaction.
 func waitFor(lock time.Duration) string {

@@ -72,7 +72,10 @@ func (db *DB) Alone() int { return len(db.taken.connections) }
 var Retried = retried
 
 // Settings are what holds in each transaction that writes.
-var Settings = begin + "; " + settings(0)
+var Settings = begin + "; " + new(DB).settings(0)
+
+// SettingsAt are Settings where Config.Now gives the time.
+var SettingsAt = begin + "; " + (&DB{clock: databaseClock{given: time.Now}}).settings(0)
 
 // MigrateWith is what Migrate is in a program with one more migration, which asks for a program that knows so many.
 // Without change it is what Open is there without Config.Migrate.

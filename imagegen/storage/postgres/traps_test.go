@@ -99,6 +99,10 @@ func TestSettingsHoldInTransactions(t *testing.T) {
 	is.NoErr(err)
 	is.Equal(value("enable_seqscan"), "on")
 	is.Equal(value("idle_in_transaction_session_timeout"), "0")
+	_, err = c.Exec(t.Context(), postgres.SettingsAt, pgx.QueryExecModeSimpleProtocol)
+	is.NoErr(err)
+	is.Equal(value("idle_in_transaction_session_timeout"), "0") // virtual time does not pass meanwhile
+	is.Equal(value("statement_timeout"), "8s")
 }
 
 // A database that does not flush before it acknowledges is refused; one without a standby is warned of.

@@ -122,7 +122,7 @@ func (db *DB) alone(f func(*session) error, first func(*pgx.Batch)) (*session, e
 	s := newSession(ctx, db, c, true)
 	var b pgx.Batch
 	b.Queue(begin)
-	b.Queue(settings(0))
+	b.Queue(db.settings(0))
 	if first != nil {
 		first(&b)
 	}
