@@ -66,7 +66,7 @@ func Stored(b kv.Bucket, key, value []byte) []byte { return checksumsOf(b).store
 func Schema() int { return len(migrations) }
 
 // Migrate has databases that are opened from now on go through one more migration, and undoes it.
-func Migrate(f func(tx kv.Tx, from []byte) (next []byte, err error)) (undo func()) {
+func Migrate(f func(kv.Tx) error) (undo func()) {
 	former := migrations
 	migrations = append(slices.Clone(former), f)
 	return func() { migrations = former }
