@@ -244,8 +244,8 @@ func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...image
 }
 
 // Queued implements [imagegen.Store].
-func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
-	err = s.view(context.Background(), func() error {
+func (s *store) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return read(context.Background(), s, func() (n imagegen.QueueLength, err error) {
 		for _, g := range s.open {
 			if g.State == imagegen.StateQueued {
 				n.All++
@@ -254,9 +254,8 @@ func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLe
 				}
 			}
 		}
-		return nil
+		return n, nil
 	})
-	return n, err
 }
 
 // Wake implements [imagegen.Store].
