@@ -84,7 +84,11 @@ func MigrateWith(ctx context.Context, pool *pgxpool.Pool, name, sql string, prog
 	n := len(all) + 1
 	all = append(all, Migration{Number: n, program: program,
 		SQL: fmt.Sprintf("%s;\nupdate imagegend.schema set version = %d, program = %d", sql, n, program)})
-	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+	in, err := newSchema(name)
+	if err != nil {
+		return err
+	}
+	return acquired(ctx, pool, func(c *pgxpool.Conn) error {
 		return upToDate(ctx, c, in, all, change)
 	})
 }
