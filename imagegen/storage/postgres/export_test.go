@@ -116,10 +116,7 @@ func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fenc
 	}
 	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}},
 		run: func(s *session) error {
-			from, to, _, err := s.applyChange(abandoned, imagegen.AbandonChange{})
-			if err == nil {
-				_, err = s.replace(from, to, 0)
-			}
+			_, err := tables.Update(context.Background(), asked{s}, abandoned, imagegen.AbandonChange{})
 			return err
 		}}
 	batch := []*call{create(first), abandon, create(second)}
