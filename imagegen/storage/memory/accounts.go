@@ -61,7 +61,7 @@ func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change
 // actIn is act for a change that looks at the books.
 func (s *store) actIn(ctx context.Context, act account.Act, f func(ledger.Tx) (trail.Change, error)) error {
 	at := s.books.Now()
-	return trail.ActIn(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
+	return trail.Act(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
 		c, err := f(tx)
 		if e, some := feed.OfAct(act, c, at); err == nil && some {
 			s.happened(tx, e)
@@ -166,9 +166,7 @@ func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountT
 // DisableUser implements [imagegen.AccountStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserDisable, id, func(_ ledger.Tx, u *imagegen.User) error {
-		if u.DisabledAt.IsZero() {
-			u.DisabledAt = at
-		}
+		u.DisabledAt = cmp.Or(u.DisabledAt, at)
 		return nil
 	})
 }
@@ -176,9 +174,7 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 // SuspendUser implements [imagegen.AccountStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserSuspend, id, func(_ ledger.Tx, u *imagegen.User) error {
-		if u.SuspendedAt.IsZero() {
-			u.SuspendedAt = at
-		}
+		u.SuspendedAt = cmp.Or(u.SuspendedAt, at)
 		return nil
 	})
 }
@@ -261,9 +257,7 @@ func (s *store) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, er
 // RevokeKey implements [imagegen.AccountStore].
 func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
 	return s.changeKey(ctx, account.ActKeyRevoke, id, trail.KeyRevoked, func(k *imagegen.Key) {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = at
-		}
+		k.RevokedAt = cmp.Or(k.RevokedAt, at)
 	})
 }
 

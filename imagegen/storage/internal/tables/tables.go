@@ -97,7 +97,7 @@ func (t *Tables) writeRow(ctx context.Context, f func(changes) (row, error)) (im
 // act is trail.Act in this database: a change with its row in the audit trail.
 func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
 	at := t.books.Now()
-	return trail.Act(ctx, t.db, at, act, func(tx kv.Tx) (trail.Change, error) {
+	return trail.Act(ctx, at, act, t.db.Update, trail.Append, func(tx kv.Tx) (trail.Change, error) {
 		c, err := f(tx)
 		if e, some := feed.OfAct(act, c, at); err == nil && some && t.feeds.Load() {
 			happened(tx, e)
