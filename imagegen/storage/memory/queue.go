@@ -162,8 +162,8 @@ func (s *store) oldest(age time.Duration, at clock.Reading) (oldest *generation)
 	return oldest
 }
 
-// beginAttempts begins attempts at generations, each of which choose returns, until that returns nil, and leases them. It
-// returns clones of the records. After an error those that have begun stay, and must reach the caller; the next call
+// beginAttempts begins attempts at generations, each of which choose returns, until that returns nil, and leases them.
+// It returns clones of the records. After an error those that have begun stay, and must reach the caller; the next call
 // meets the error again.
 func (s *store) beginAttempts(tx ledger.Tx, c imagegen.Change, at clock.Reading, lease time.Duration,
 	choose func(begun int) *generation) (begun []imagegen.Record, err error) {

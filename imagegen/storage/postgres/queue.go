@@ -102,8 +102,8 @@ func (s *session) must(err error) {
 // beginAttempts is tables.BeginAttempts, of records that are read and locked first. A record that another transaction
 // has locked is left out, since that one is about to change it.
 //
-// One whose charge cannot be read or is another's is put aside: it keeps its record and its charge, and leaves the queue
-// and the leases, so that it is not met again at every claim.
+// One whose charge cannot be read or is another's is put aside: it keeps its record and its charge, and leaves the
+// queue and the leases, so that it is not met again at every claim.
 func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
 	lease time.Duration) ([]imagegen.Record, error) {
 	s.query(s.scanRows, readRows+` for update skip locked`, list(ids...))

@@ -30,7 +30,7 @@ type Changes interface {
 	Note(account.TrailRow) error
 }
 
-// Keep is no lease.
+// Keep stands for the lease that an attempt has already.
 const Keep = time.Duration(math.MinInt64)
 
 // Create is that of imagegen.Store. A record that is there is returned, whatever became of it since.
