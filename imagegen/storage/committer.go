@@ -174,7 +174,7 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 	id := t.bolt.ID()
 	began := time.Now()
 	err := guard(func() error { return d.commit(t.bolt) })
-	d.observe(time.Since(began), len(ops), err)
+	kv.Observe(d.observer, "Options.Observer", d.log, time.Since(began), len(ops), err)
 	if err == nil {
 		t.committed()
 		d.durable.set(id)
@@ -190,21 +190,6 @@ func (d *database) conclude(t *tx, ops []*op) (answered int) {
 		return d.transact(ops)
 	}
 	return answer(ops, notApplied(errNoSpace))
-}
-
-// observe tells the observer about a commit, on the committer's goroutine. A panic of the observer is logged
-// and changes nothing else.
-func (d *database) observe(took time.Duration, operations int, err error) {
-	if d.observer == nil {
-		return
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			d.log.Error("Options.Observer panicked", "panic", p)
-		}
-	}()
-	d.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took,
-		Count: operations, Err: err})
 }
 
 // shows reports whether readers see a transaction that could not be committed. Some

@@ -1,9 +1,7 @@
 package storage
 
 import (
-	"bufio"
 	"context"
-	"encoding/gob"
 	"io/fs"
 	"os"
 	"path"
@@ -66,7 +64,7 @@ func Stored(b kv.Bucket, key, value []byte) []byte { return checksumsOf(b).store
 func Schema() int { return len(migrations) }
 
 // Migrate has databases that are opened from now on go through one more migration, and undoes it.
-func Migrate(f func(tx kv.Tx, from []byte) (next []byte, err error)) (undo func()) {
+func Migrate(f func(kv.Tx) error) (undo func()) {
 	former := migrations
 	migrations = append(slices.Clone(former), f)
 	return func() { migrations = former }
@@ -93,36 +91,6 @@ func ReserveAddresses(bytes int64) (undo func()) {
 	mapReserve = bytes
 	return func() { mapReserve = former }
 }
-
-// LinkForBackup has a backup link the reference images that it needs, and reports whether removals from the spool
-// waited each time that one was linked, and whether they wait afterwards.
-func (db *DB) LinkForBackup(ctx context.Context) (during []bool, after bool, err error) {
-	uploads, err := db.spool.newUploads()
-	if err != nil {
-		return nil, false, err
-	}
-	defer uploads.discard()
-	wait := func() bool {
-		free := db.spool.removing.TryRLock()
-		if free {
-			db.spool.removing.RUnlock()
-		}
-		return !free
-	}
-	out := bufio.NewWriterSize(observed(func() { during = append(during, wait()) }), 1)
-	files := &inventory{out: out, enc: gob.NewEncoder(out)}
-	s, err := (&backup{ctx: ctx, db: db, uploads: uploads}).copyDatabase(files)
-	if err != nil {
-		return nil, false, err
-	}
-	s.discard()
-	return during, wait(), nil
-}
-
-// observed is called with each write.
-type observed func()
-
-func (o observed) Write(p []byte) (int, error) { o(); return len(p), nil }
 
 // Images lists the images and thumbnails that are stored.
 func (db *DB) Images() (all []imagegen.ImageKey) {

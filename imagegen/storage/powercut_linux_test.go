@@ -219,7 +219,7 @@ func TestWhatShowsIsDurableBeforeAMigration(t *testing.T) {
 	w.is.NoErr(w.Close())
 
 	off := errors.New("the power is cut")
-	undo := storage.Migrate(func(kv.Tx, []byte) ([]byte, error) { m.switchOff(); return nil, off })
+	undo := storage.Migrate(func(kv.Tx) error { m.switchOff(); return off })
 	_, err := storage.Open(data, nil)
 	undo()
 	w.is.True(errors.Is(err, off))

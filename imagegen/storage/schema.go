@@ -7,65 +7,41 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
 
-// meta is the bucket that describes the file itself: its format, its schema, an unfinished migration, a move.
+// meta is the bucket that describes the file itself: its format, its schema, a move.
 const meta kv.Bucket = "storage"
 
 var (
 	formatKey = []byte("format")
 	format    = []byte("imagegen storage") // so that another program's bbolt file is not taken for ours
 	schemaKey = []byte("schema")
-	// progressKey holds where an unfinished migration continues; without one the key is absent.
-	progressKey = []byte("progress")
 )
 
 // migrations bring a database from each schema to the next. The schema of a database is the number of
-// migrations that it has been through, so one that was released is never removed or changed. A migration
-// that has much to do does a part in each transaction: it begins at from (nil: at the beginning) and
-// returns where to continue; nil means that it has finished.
-var migrations = []func(t kv.Tx, from []byte) (next []byte, err error){
-	func(t kv.Tx, _ []byte) ([]byte, error) { t.Put(meta, formatKey, format); return nil, nil },
-	func(t kv.Tx, _ []byte) (next []byte, err error) {
-		if tables.IndexEnds(t) {
-			next = []byte{1} // it goes on with what is left there
-		}
-		return next, nil
-	},
+// migrations that it has been through, so one that was released is never removed or changed.
+var migrations = []func(kv.Tx) error{
+	func(t kv.Tx) error { t.Put(meta, formatKey, format); return nil },
 }
 
-// migrate brings a database to the schema of this version. If it is broken off, the next call continues
-// where it was, even if the former version has used the database in between. ErrNewerSchema, ErrCorrupt.
+// migrate brings a database to the schema of this version, in one transaction. ErrNewerSchema, ErrCorrupt.
 func migrate(bolt *bbolt.DB) error {
-	for {
-		done, err := migrateOn(bolt)
-		if err != nil {
-			return fmt.Errorf("%w (in %s)", err, bolt.Path())
-		}
-		if done {
-			return nil
-		}
-	}
-}
-
-// migrateOn runs one transaction of a migration. done reports that the database has the schema of this version.
-func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 	t, err := bolt.Begin(true)
 	if err != nil {
-		return false, fmt.Errorf("storage: %v", err)
+		return fmt.Errorf("storage: %v (in %s)", err, bolt.Path())
 	}
 	defer t.Rollback()
 	err = guard(func() error {
 		x := &tx{bolt: t}
 		schema, err := schemaOf(x)
-		if err != nil {
+		if err != nil || schema == len(migrations) {
 			return err
 		}
-		if done = schema == len(migrations); done {
-			return nil
+		for ; err == nil && schema < len(migrations); schema++ {
+			err = migrations[schema](x)
 		}
-		if done, err = x.migrate(schema); err == nil {
+		if err == nil {
+			x.Put(meta, schemaKey, binary.BigEndian.AppendUint64(nil, uint64(schema)))
 			err = t.Commit()
 		}
 		if err != nil {
@@ -73,26 +49,10 @@ func migrateOn(bolt *bbolt.DB) (done bool, err error) {
 		}
 		return nil
 	})
-	return done, err
-}
-
-// migrate runs migrations from a schema on, until a migration ends its transaction or none is left. It writes
-// how far it came in the same transaction.
-func (t *tx) migrate(schema int) (done bool, err error) {
-	var next []byte
-	for from := t.Get(meta, progressKey); next == nil && schema < len(migrations); from = nil {
-		if next, err = migrations[schema](t, from); err != nil {
-			return false, err
-		}
-		if next == nil {
-			schema++
-		}
+	if err != nil {
+		return fmt.Errorf("%w (in %s)", err, bolt.Path())
 	}
-	if t.Delete(meta, progressKey); next != nil {
-		t.Put(meta, progressKey, next)
-	}
-	t.Put(meta, schemaKey, binary.BigEndian.AppendUint64(nil, uint64(schema)))
-	return next == nil, nil
+	return nil
 }
 
 // schemaOf returns the schema of a database; 0 for a file that nothing was written to. ErrCorrupt: another

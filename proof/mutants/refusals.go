@@ -65,14 +65,9 @@ var ofRefusals = []mutant{
 		edit:    never(`!at.Before(k.ExpiresAt)`),
 		catcher: by(conformance, "TestInProcess/keys_that_are_not_valid_any_more")},
 	{name: "reservation-apart", breaks: "two requests with one idempotency key are charged once",
-		file: "imagegen/storage/internal/tables/generations.go", in: "Tables.CreateCharged",
-		edit: both(
-			before(`return t.writeRow($*_)`,
-				`if err := t.db.View(ctx, func(tx kv.Tx) error { return rules.Asked(accounts{tx}, r, t.books.Read()) }); err != nil {
-				return imagegen.Record{}, err
-			}`),
-			replace(`err = rules.Asked(accounts{tx}, r, at)`, `err = nil`),
-		),
+		file: "imagegen/storage/internal/tables/changes.go", in: "CreateCharged",
+		edit: replace(`err = rules.Asked(tx, r, tx.At())`,
+			`apart := r; apart.IdempotencyKey = ""; err = rules.Asked(tx, apart, tx.At())`),
 		catcher: by(disk, "TestJoint/CreateReservationRace")},
 	{name: "reservation-of-all-users", breaks: "an idempotency key is its user's alone",
 		file: "imagegen/storage/internal/tables/rows.go", in: "reservedKey",

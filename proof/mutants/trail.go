@@ -8,7 +8,7 @@ const (
 // Everybody who does something is on record for it.
 var ofTrail = []mutant{
 	{name: "act-without-its-row", breaks: "an act and its row share one transaction",
-		file: "imagegen/storage/internal/trail/trail.go", in: "ActIn",
+		file: "imagegen/storage/internal/trail/trail.go", in: "Act",
 		edit:    replace(`return note(tx, row(account.TrailDone))`, `_ = note(tx, row(account.TrailDone)); return nil`),
 		catcher: by(trails, "TestNoActWithoutItsRow")},
 	{name: "trail-chain-unchecked", breaks: "an audit notices a row that was changed or taken out",

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -62,7 +61,7 @@ func (s *store) act(ctx context.Context, act account.Act, f func() (trail.Change
 // actIn is act for a change that looks at the books.
 func (s *store) actIn(ctx context.Context, act account.Act, f func(ledger.Tx) (trail.Change, error)) error {
 	at := s.books.Now()
-	return trail.ActIn(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
+	return trail.Act(ctx, at, act, s.rows.Update, ledger.Tx.Note, func(tx ledger.Tx) (trail.Change, error) {
 		c, err := f(tx)
 		if e, some := feed.OfAct(act, c, at); err == nil && some {
 			s.happened(tx, e)
@@ -124,26 +123,21 @@ func (s *store) userByName(name string) (imagegen.User, error) {
 }
 
 // User implements [imagegen.AccountStore].
-func (s *store) User(ctx context.Context, id imagegen.UserID) (u imagegen.User, err error) {
-	err = s.view(ctx, func() (err error) { u, err = found(s.users, id); return err })
-	return u, err
+func (s *store) User(ctx context.Context, id imagegen.UserID) (imagegen.User, error) {
+	return read(ctx, s, func() (imagegen.User, error) { return found(s.users, id) })
 }
 
 // UserByName implements [imagegen.AccountStore].
-func (s *store) UserByName(ctx context.Context, name string) (u imagegen.User, err error) {
-	err = s.view(ctx, func() (err error) { u, err = s.userByName(name); return err })
-	return u, err
+func (s *store) UserByName(ctx context.Context, name string) (imagegen.User, error) {
+	return read(ctx, s, func() (imagegen.User, error) { return s.userByName(name) })
 }
 
 // Users implements [imagegen.AccountStore].
-func (s *store) Users(ctx context.Context) (us []imagegen.User, err error) {
-	err = s.view(ctx, func() error {
-		us = matching(s.users, func(imagegen.User) bool { return true }, func(a, b imagegen.User) int {
-			return cmp.Compare(a.Name, b.Name)
-		})
-		return nil
+func (s *store) Users(ctx context.Context) ([]imagegen.User, error) {
+	return read(ctx, s, func() ([]imagegen.User, error) {
+		return matching(s.users, func(imagegen.User) bool { return true },
+			func(a, b imagegen.User) int { return cmp.Compare(a.Name, b.Name) }), nil
 	})
-	return us, err
 }
 
 // UserPage implements [imagegen.Inspector].
@@ -172,9 +166,7 @@ func (s *store) SetAccountType(ctx context.Context, id imagegen.UserID, accountT
 // DisableUser implements [imagegen.AccountStore].
 func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserDisable, id, func(_ ledger.Tx, u *imagegen.User) error {
-		if u.DisabledAt.IsZero() {
-			u.DisabledAt = at
-		}
+		u.DisabledAt = cmp.Or(u.DisabledAt, at)
 		return nil
 	})
 }
@@ -182,9 +174,7 @@ func (s *store) DisableUser(ctx context.Context, id imagegen.UserID, at time.Tim
 // SuspendUser implements [imagegen.AccountStore].
 func (s *store) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return s.changeUser(ctx, account.ActUserSuspend, id, func(_ ledger.Tx, u *imagegen.User) error {
-		if u.SuspendedAt.IsZero() {
-			u.SuspendedAt = at
-		}
+		u.SuspendedAt = cmp.Or(u.SuspendedAt, at)
 		return nil
 	})
 }
@@ -252,27 +242,22 @@ func (s *store) CreateKey(ctx context.Context, k imagegen.Key) error {
 func (s *store) hashed(hash [32]byte) (imagegen.Key, error) { return found(s.keys, s.hashes[hash]) }
 
 // KeyByHash implements [imagegen.AccountStore].
-func (s *store) KeyByHash(ctx context.Context, hash [32]byte) (k imagegen.Key, err error) {
-	err = s.view(ctx, func() (err error) { k, err = s.hashed(hash); return err })
-	return k, err
+func (s *store) KeyByHash(ctx context.Context, hash [32]byte) (imagegen.Key, error) {
+	return read(ctx, s, func() (imagegen.Key, error) { return s.hashed(hash) })
 }
 
 // Keys implements [imagegen.AccountStore].
-func (s *store) Keys(ctx context.Context, u imagegen.UserID) (ks []imagegen.Key, err error) {
-	err = s.view(ctx, func() error {
-		ks = matching(s.keys, func(k imagegen.Key) bool { return k.User == u },
-			func(a, b imagegen.Key) int { return strings.Compare(string(a.ID), string(b.ID)) })
-		return nil
+func (s *store) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, error) {
+	return read(ctx, s, func() ([]imagegen.Key, error) {
+		return matching(s.keys, func(k imagegen.Key) bool { return k.User == u },
+			func(a, b imagegen.Key) int { return cmp.Compare(a.ID, b.ID) }), nil
 	})
-	return ks, err
 }
 
 // RevokeKey implements [imagegen.AccountStore].
 func (s *store) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
 	return s.changeKey(ctx, account.ActKeyRevoke, id, trail.KeyRevoked, func(k *imagegen.Key) {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = at
-		}
+		k.RevokedAt = cmp.Or(k.RevokedAt, at)
 	})
 }
 

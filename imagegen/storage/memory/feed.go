@@ -64,8 +64,8 @@ func (s *store) tellEntry(tx ledger.Tx, at clock.Reading, c *ledger.Change) {
 }
 
 // Feed implements [imagegen.FeedKeeper].
-func (s *store) Feed(ctx context.Context, after uint64, n int) (all []imagegen.FeedEvent, err error) {
-	err = s.view(ctx, func() error {
+func (s *store) Feed(ctx context.Context, after uint64, n int) ([]imagegen.FeedEvent, error) {
+	return read(ctx, s, func() (all []imagegen.FeedEvent, err error) {
 		if lost, some := feed.Lost(after, s.feed.removed, s.books.Now()); some {
 			all = append(all, lost)
 		}
@@ -74,21 +74,18 @@ func (s *store) Feed(ctx context.Context, after uint64, n int) (all []imagegen.F
 				all = append(all, e)
 			}
 		}
-		return nil
+		return all, nil
 	})
-	return all, err
 }
 
 // FeedEnd implements [imagegen.FeedKeeper].
-func (s *store) FeedEnd(ctx context.Context) (end uint64, err error) {
-	err = s.view(ctx, func() error { end = feed.End(s.feed.last, s.books.Now()); return nil })
-	return end, err
+func (s *store) FeedEnd(ctx context.Context) (uint64, error) {
+	return read(ctx, s, func() (uint64, error) { return feed.End(s.feed.last, s.books.Now()), nil })
 }
 
 // FeedPlaces implements [imagegen.FeedKeeper].
-func (s *store) FeedPlaces(ctx context.Context) (all []imagegen.FeedPlace, err error) {
-	err = s.view(ctx, func() error { all = slices.Collect(maps.Values(s.feed.places)); return nil })
-	return all, err
+func (s *store) FeedPlaces(ctx context.Context) ([]imagegen.FeedPlace, error) {
+	return read(ctx, s, func() ([]imagegen.FeedPlace, error) { return slices.Collect(maps.Values(s.feed.places)), nil })
 }
 
 // SetFeedPlace implements [imagegen.FeedKeeper].

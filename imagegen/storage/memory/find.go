@@ -11,16 +11,14 @@ import (
 )
 
 // Generation implements [imagegen.Store].
-func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (r imagegen.Record, err error) {
-	err = s.view(ctx, func() error {
-		g := s.generations[id]
-		if g == nil {
-			return imagegen.ErrNotFound
+func (s *store) Generation(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
+	return read(ctx, s, func() (imagegen.Record, error) {
+		g, err := found(s.generations, id)
+		if err != nil {
+			return imagegen.Record{}, err
 		}
-		r = rules.Clone(g.Record)
-		return nil
+		return rules.Clone(g.Record), nil
 	})
-	return r, err
 }
 
 // Generations implements [imagegen.Store]. Its cost grows with the number of the user's records.
@@ -50,13 +48,11 @@ func (s *store) Generations(ctx context.Context, u imagegen.UserID,
 
 // GenerationByIdempotencyKey implements [imagegen.Store].
 func (s *store) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
-	key string) (r imagegen.Record, err error) {
-	err = s.view(ctx, func() (err error) {
-		r, err = lookup{s}.Reserved(u, key)
-		r = rules.Clone(r)
-		return err
+	key string) (imagegen.Record, error) {
+	return read(ctx, s, func() (imagegen.Record, error) {
+		r, err := lookup{s}.Reserved(u, key)
+		return rules.Clone(r), err
 	})
-	return r, err
 }
 
 // Ended implements [imagegen.Store]. It looks at all generations, like most methods of this file.

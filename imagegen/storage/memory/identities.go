@@ -39,22 +39,20 @@ func (s *store) CreateIdentity(ctx context.Context, i account.Identity) error {
 }
 
 // Identity implements [account.LoginStore].
-func (s *store) Identity(ctx context.Context, issuer, sub string) (i account.Identity, err error) {
-	err = s.view(ctx, func() (err error) { i, err = found(s.identities, subject{issuer, sub}); return err })
-	return i, err
+func (s *store) Identity(ctx context.Context, issuer, sub string) (account.Identity, error) {
+	return read(ctx, s, func() (account.Identity, error) { return found(s.identities, subject{issuer, sub}) })
 }
 
 // UserIdentity implements [account.LoginStore].
 func (s *store) UserIdentity(ctx context.Context, u imagegen.UserID,
-	issuer string) (i account.Identity, err error) {
-	err = s.view(ctx, func() error {
+	issuer string) (account.Identity, error) {
+	return read(ctx, s, func() (account.Identity, error) {
 		who, err := found(s.ofUsers, member{u, issuer})
-		if err == nil {
-			i, err = found(s.identities, who)
+		if err != nil {
+			return account.Identity{}, err
 		}
-		return err
+		return found(s.identities, who)
 	})
-	return i, err
 }
 
 // RemoveIdentity implements [account.LoginStore].

@@ -12,9 +12,8 @@ import (
 )
 
 // Login implements [account.LoginStore].
-func (s *store) Login(ctx context.Context, u imagegen.UserID) (login account.Login, err error) {
-	err = s.view(ctx, func() (err error) { login, err = found(s.logins, u); return err })
-	return login, err
+func (s *store) Login(ctx context.Context, u imagegen.UserID) (account.Login, error) {
+	return read(ctx, s, func() (account.Login, error) { return found(s.logins, u) })
 }
 
 // SetLogin implements [account.LoginStore]. The sign-ins that it ends have no rows of their own in the audit trail.
@@ -34,16 +33,15 @@ func (s *store) SetLogin(ctx context.Context, to account.Login) error {
 
 // Operators implements [account.LoginStore]. It counts users whom the store does not know, since an embedder may have
 // users of its own.
-func (s *store) Operators(ctx context.Context) (n int, err error) {
-	err = s.view(ctx, func() error {
+func (s *store) Operators(ctx context.Context) (int, error) {
+	return read(ctx, s, func() (n int, err error) {
 		for u, login := range s.logins {
 			if login.Role == account.RoleOperator && login.Password != "" && s.users[u].DisabledAt.IsZero() {
 				n++
 			}
 		}
-		return nil
+		return n, nil
 	})
-	return n, err
 }
 
 // CreateSignIn implements [account.LoginStore]. It replaces a sign-in that exists, and then adds no row to the audit
@@ -62,9 +60,8 @@ func (s *store) CreateSignIn(ctx context.Context, in account.SignIn) error {
 }
 
 // SignIn implements [account.LoginStore].
-func (s *store) SignIn(ctx context.Context, hash [32]byte) (in account.SignIn, err error) {
-	err = s.view(ctx, func() (err error) { in, err = found(s.signIns, hash); return err })
-	return in, err
+func (s *store) SignIn(ctx context.Context, hash [32]byte) (account.SignIn, error) {
+	return read(ctx, s, func() (account.SignIn, error) { return found(s.signIns, hash) })
 }
 
 // signInsOf lists the user's sign-ins, oldest first.
@@ -81,9 +78,8 @@ func (s *store) removeSignIns(all []account.SignIn) {
 }
 
 // SignIns implements [account.LoginStore].
-func (s *store) SignIns(ctx context.Context, u imagegen.UserID) (all []account.SignIn, err error) {
-	err = s.view(ctx, func() error { all = s.signInsOf(u); return nil })
-	return all, err
+func (s *store) SignIns(ctx context.Context, u imagegen.UserID) ([]account.SignIn, error) {
+	return read(ctx, s, func() ([]account.SignIn, error) { return s.signInsOf(u), nil })
 }
 
 // TouchSignIn implements [account.LoginStore]. It sets an earlier time only in the place of one that nothing can have
@@ -162,9 +158,8 @@ func (s *store) liveInvitation(hash [32]byte, now time.Time) (account.Invitation
 }
 
 // Invitation implements [account.LoginStore].
-func (s *store) Invitation(ctx context.Context, hash [32]byte, now time.Time) (i account.Invitation, err error) {
-	err = s.view(ctx, func() (err error) { i, err = s.liveInvitation(hash, now); return err })
-	return i, err
+func (s *store) Invitation(ctx context.Context, hash [32]byte, now time.Time) (account.Invitation, error) {
+	return read(ctx, s, func() (account.Invitation, error) { return s.liveInvitation(hash, now) })
 }
 
 // TakeInvitation implements [account.LoginStore]. It is one transaction, so only one caller gets the invitation.

@@ -8,9 +8,8 @@ import (
 )
 
 // Secret implements [account.LoginStore].
-func (s *store) Secret(ctx context.Context) (secret [32]byte, err error) {
-	err = s.view(ctx, func() error { secret = s.secret; return nil })
-	return secret, err
+func (s *store) Secret(ctx context.Context) ([32]byte, error) {
+	return read(ctx, s, func() ([32]byte, error) { return s.secret, nil })
 }
 
 // Mark implements [account.LoginStore].

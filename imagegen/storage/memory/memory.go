@@ -125,9 +125,22 @@ func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.Audit
 	rules.Found(r.Add, g.ID, rules.Charged(rows, g.Record, g.joint))
 	for _, f := range rules.Images(g.Record) {
 		r.Images++
-		db.images.auditImage(f, r.Add)
+		violation := imagegen.Violation{Rule: "image bytes", Subject: string(f.Key.Image)}
+		if b, err := db.images.kept.open(f.Key); err != nil {
+			violation.Detail = "there are none"
+			r.Add(violation)
+		} else if wrong := f.Compare(b); wrong != nil {
+			violation.Detail = "it " + wrong.Error()
+			r.Add(violation)
+		}
 	}
 	for _, f := range rules.References(g.Record) {
-		db.spool.auditReference(f, r.Add)
+		b, err := db.spool.staged.open(f.Upload)
+		if err != nil {
+			continue // another Spool may keep it
+		}
+		if wrong := f.Compare(b); wrong != nil {
+			r.Add(imagegen.Violation{Rule: "reference bytes", Subject: string(f.Upload), Detail: "it " + wrong.Error()})
+		}
 	}
 }

@@ -1,8 +1,8 @@
 package memory
 
 import (
+	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -37,19 +37,16 @@ func (s *store) hashedOperatorKey(hash [32]byte) (account.OperatorKey, error) {
 }
 
 // OperatorKeyByHash implements [account.OperatorKeyStore].
-func (s *store) OperatorKeyByHash(ctx context.Context, hash [32]byte) (k account.OperatorKey, err error) {
-	err = s.view(ctx, func() (err error) { k, err = s.hashedOperatorKey(hash); return err })
-	return k, err
+func (s *store) OperatorKeyByHash(ctx context.Context, hash [32]byte) (account.OperatorKey, error) {
+	return read(ctx, s, func() (account.OperatorKey, error) { return s.hashedOperatorKey(hash) })
 }
 
 // OperatorKeys implements [account.OperatorKeyStore].
-func (s *store) OperatorKeys(ctx context.Context) (all []account.OperatorKey, err error) {
-	err = s.view(ctx, func() error {
-		all = matching(s.operatorKeys, func(account.OperatorKey) bool { return true },
-			func(a, b account.OperatorKey) int { return strings.Compare(string(a.ID), string(b.ID)) })
-		return nil
+func (s *store) OperatorKeys(ctx context.Context) ([]account.OperatorKey, error) {
+	return read(ctx, s, func() ([]account.OperatorKey, error) {
+		return matching(s.operatorKeys, func(account.OperatorKey) bool { return true },
+			func(a, b account.OperatorKey) int { return cmp.Compare(a.ID, b.ID) }), nil
 	})
-	return all, err
 }
 
 // RevokeOperatorKey implements [account.OperatorKeyStore].

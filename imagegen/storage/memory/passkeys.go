@@ -34,9 +34,8 @@ func (s *store) CreatePasskey(ctx context.Context, p account.Passkey) error {
 }
 
 // Passkeys implements [account.LoginStore].
-func (s *store) Passkeys(ctx context.Context, u imagegen.UserID) (all []account.Passkey, err error) {
-	err = s.view(ctx, func() error { all = s.passkeysOf(u); return nil })
-	return all, err
+func (s *store) Passkeys(ctx context.Context, u imagegen.UserID) ([]account.Passkey, error) {
+	return read(ctx, s, func() ([]account.Passkey, error) { return s.passkeysOf(u), nil })
 }
 
 // passkeysOf lists a user's passkeys, oldest first, as copies.

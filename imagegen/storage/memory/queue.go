@@ -96,20 +96,15 @@ func (s *store) ClaimAged(ctx context.Context, age time.Duration, n int,
 func (s *store) claim(ctx context.Context, n int, lease time.Duration, choose func(clock.Reading) *generation) (
 	claimed []imagegen.Record, next time.Duration, err error) {
 	at := s.books.Read()
-	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
+	err = s.rows.Update(ctx, func(tx ledger.Tx) (err error) {
 		next = s.admit(at)
-		for len(claimed) < n {
-			g := choose(at)
-			if g == nil {
+		claimed, err = s.beginAttempts(tx, imagegen.ClaimChange{}, at, lease, func(begun int) *generation {
+			if begun >= n {
 				return nil
 			}
-			r, err := s.beginAttempt(tx, g, imagegen.ClaimChange{}, at, lease)
-			if err != nil {
-				return unless(len(claimed) > 0, err)
-			}
-			claimed = append(claimed, r)
-		}
-		return nil
+			return choose(at)
+		})
+		return err
 	})
 	if err != nil {
 		return nil, 0, err
@@ -167,30 +162,31 @@ func (s *store) oldest(age time.Duration, at clock.Reading) (oldest *generation)
 	return oldest
 }
 
-// beginAttempt begins an attempt at a generation, with a lease. It returns a clone of the record.
-func (s *store) beginAttempt(tx ledger.Tx, g *generation, c imagegen.Change, at clock.Reading,
-	lease time.Duration) (imagegen.Record, error) {
-	to, _, err := g.Apply(g.Attempt, c)
-	if err != nil {
-		return imagegen.Record{}, err
+// beginAttempts begins attempts at generations, each of which choose returns, until that returns nil, and leases them.
+// It returns clones of the records. After an error those that have begun stay, and must reach the caller; the next call
+// meets the error again.
+func (s *store) beginAttempts(tx ledger.Tx, c imagegen.Change, at clock.Reading, lease time.Duration,
+	choose func(begun int) *generation) (begun []imagegen.Record, err error) {
+	for g := choose(0); g != nil; g = choose(len(begun)) {
+		to, _, err := g.Apply(g.Attempt, c)
+		if err == nil {
+			to, err = s.change(tx, g, to, at, at.Steady.Add(lease))
+		}
+		if err != nil && len(begun) == 0 {
+			return nil, err
+		}
+		if err != nil {
+			break
+		}
+		begun = append(begun, rules.Clone(to))
 	}
-	r, err := s.change(tx, g, to, at, at.Steady.Add(lease))
-	return rules.Clone(r), err
-}
-
-// unless is err, or nil if some attempts have begun. Those stay, and their records must reach the caller; the next
-// call meets the error again.
-func unless(begun bool, err error) error {
-	if begun {
-		return nil
-	}
-	return err
+	return begun, nil
 }
 
 // Recover implements [imagegen.Store]. It finds records of this process only, since nothing survives a process.
 func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recovered []imagegen.Record, err error) {
 	at := s.books.Read()
-	err = s.rows.Update(ctx, func(tx ledger.Tx) error {
+	err = s.rows.Update(ctx, func(tx ledger.Tx) (err error) {
 		var abandoned []*generation
 		for _, g := range s.open {
 			if g.Running() && !at.Steady.Before(g.until) {
@@ -198,19 +194,15 @@ func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recove
 			}
 		}
 		slices.SortFunc(abandoned, func(a, b *generation) int { return cmp.Compare(a.ID, b.ID) })
-		for _, g := range abandoned[:min(max(n, 0), len(abandoned))] {
-			r, err := s.beginAttempt(tx, g, imagegen.RecoverChange{}, at, lease)
-			if err != nil {
-				return unless(len(recovered) > 0, err)
+		recovered, err = s.beginAttempts(tx, imagegen.RecoverChange{}, at, lease, func(begun int) *generation {
+			if begun >= min(n, len(abandoned)) {
+				return nil
 			}
-			recovered = append(recovered, r)
-		}
-		return nil
+			return abandoned[begun]
+		})
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return recovered, nil
+	return recovered, err
 }
 
 // grace is the lease of a record that begins to run by an Update, which has no lease to give.
@@ -244,8 +236,8 @@ func (s *store) Extend(ctx context.Context, lease time.Duration, fences ...image
 }
 
 // Queued implements [imagegen.Store].
-func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLength, err error) {
-	err = s.view(context.Background(), func() error {
+func (s *store) Queued(_ context.Context, u imagegen.UserID) (imagegen.QueueLength, error) {
+	return read(context.Background(), s, func() (n imagegen.QueueLength, err error) {
 		for _, g := range s.open {
 			if g.State == imagegen.StateQueued {
 				n.All++
@@ -254,9 +246,8 @@ func (s *store) Queued(_ context.Context, u imagegen.UserID) (n imagegen.QueueLe
 				}
 			}
 		}
-		return nil
+		return n, nil
 	})
-	return n, err
 }
 
 // Wake implements [imagegen.Store].

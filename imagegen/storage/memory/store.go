@@ -95,6 +95,15 @@ func (s *store) view(ctx context.Context, f func() error) error {
 	return s.rows.View(ctx, func(ledger.Tx) error { return f() })
 }
 
+// read returns what f reads while nothing is written. What can change f must clone.
+func read[V any](ctx context.Context, s *store, f func() (V, error)) (v V, err error) {
+	err = s.view(ctx, func() (err error) {
+		v, err = f()
+		return err
+	})
+	return v, err
+}
+
 // Create implements [imagegen.Store].
 func (s *store) Create(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {

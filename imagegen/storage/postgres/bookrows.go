@@ -2,9 +2,9 @@ package postgres
 
 import (
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
@@ -33,10 +33,8 @@ var (
  hash bytea`, func(e *entryRow) []any {
 		return []any{&e.User, &e.Seq, at(&e.Time), &e.Epoch, &e.Kind, orNull(&e.Charge), orNull(&e.Ref),
 			orNull(&e.Actor), orNull(&e.Member), orNull(&e.Model), orNull(&e.Key), &e.Credits, &e.Used, &e.Balance,
-			&e.Images, &e.Cancelled, at(&e.Charged), array[uint64]{&e.lots}, array[imagegen.Credits]{&e.took},
-			array[imagegen.Credits]{&e.back}, array[imagegen.Credits]{&e.moved}, array[uint64]{&e.made},
-			array[imagegen.Credits]{&e.credits}, array[bool]{&e.promo}, array[int]{&e.priority},
-			array[time.Time]{&e.expires}, fixed(e.Hash[:])}
+			&e.Images, &e.Cancelled, at(&e.Charged), &e.lots, &e.took, &e.back, &e.moved, &e.made, &e.credits,
+			&e.promo, &e.priority, &e.expires, fixed(e.Hash[:])}
 	})
 	inCharges = newKind("charges", 1, `id text, usr text, seq bigint, open boolean`,
 		func(c *chargeRow) []any { return []any{&c.id, &c.User, &c.Seq, &c.open} })
@@ -74,7 +72,7 @@ type entryRow struct {
 	credits           []imagegen.Credits
 	promo             []bool
 	priority          []int
-	expires           []time.Time
+	expires           []pgtype.Timestamptz
 }
 
 // layEntry makes the columns of an entry.
@@ -87,7 +85,8 @@ func layEntry(e ledger.Entry) *entryRow {
 	r.back, r.moved = unlessZero(r.back), unlessZero(r.moved)
 	for _, l := range e.Lots {
 		r.made, r.credits, r.promo = append(r.made, l.Number), append(r.credits, l.Credits), append(r.promo, l.Promo)
-		r.priority, r.expires = append(r.priority, l.Priority), append(r.expires, l.Expires)
+		r.priority = append(r.priority, l.Priority)
+		r.expires = append(r.expires, pgtype.Timestamptz{Time: l.Expires, Valid: !l.Expires.IsZero()})
 	}
 	return r
 }
@@ -101,7 +100,7 @@ func (r *entryRow) lift() ledger.Entry {
 	}
 	for i, lot := range r.made {
 		e.Lots = append(e.Lots, ledger.NewLot{Number: lot, Credits: nth(r.credits, i), Promo: nth(r.promo, i),
-			Priority: nth(r.priority, i), Expires: nth(r.expires, i)})
+			Priority: nth(r.priority, i), Expires: nth(r.expires, i).Time.UTC()})
 	}
 	return e.Encode()
 }

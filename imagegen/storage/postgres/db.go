@@ -254,28 +254,18 @@ func (db *DB) start(keepFor time.Duration) {
 // schema to this version, or refuses one that is behind, and reads the database's clock for the first time: nothing may
 // ask for the time before.
 func (db *DB) prepare(ctx context.Context, change bool) error {
-	c, err := db.pool.Acquire(ctx)
-	if err != nil {
-		return fmt.Errorf("postgres: the database cannot be reached: %w", withoutPassword(err))
-	}
-	defer c.Release()
-	_, db.watched = c.Conn().PgConn().CustomData()[warnedKey]
-	if err := checkDatabase(ctx, c.Conn(), db.watched); err != nil {
-		return err
-	}
-	all, err := readMigrations()
-	if err != nil {
-		return err
-	}
-	if err := upToDate(ctx, c, db.sql.schema, all, change); err != nil {
-		return err
-	}
-	var at time.Time
-	if err := c.QueryRow(ctx, now).Scan(&at); err != nil {
-		return fmt.Errorf("postgres: %w", err)
-	}
-	db.clock.saw(at)
-	return nil
+	return acquired(ctx, db.pool, func(c *pgxpool.Conn) error {
+		_, db.watched = c.Conn().PgConn().CustomData()[warnedKey]
+		if err := checkSchema(ctx, c, db.sql.schema, db.watched, change); err != nil {
+			return err
+		}
+		var at time.Time
+		if err := c.QueryRow(ctx, now).Scan(&at); err != nil {
+			return fmt.Errorf("postgres: %w", err)
+		}
+		db.clock.saw(at)
+		return nil
+	})
 }
 
 // upkeepEvery is how often expired credits are written off. Nobody waits for it: they no longer count in any case.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -58,7 +57,7 @@ func (db *DB) moved(ctx context.Context) (transfer.Mark, error) {
 	return m, nil
 }
 
-func readMove(ctx context.Context, in querier, lock string) (transfer.Mark, error) {
+func readMove(ctx context.Context, in sender, lock string) (transfer.Mark, error) {
 	var m moving
 	err := in.QueryRow(ctx, inMoves.from()+lock).Scan(inMoves.cells(&m)...)
 	return m.Mark, err
@@ -81,7 +80,7 @@ func (db *DB) refuseMoved(ctx context.Context) error {
 
 // stands locks the mark of the database, and returns a transfer.ErrRaced unless it is m. The lock lasts until the
 // transaction of in ends, so two processes with the same move go on one after the other, and the second is refused.
-func stands(ctx context.Context, in querier, m transfer.Mark) error {
+func stands(ctx context.Context, in sender, m transfer.Mark) error {
 	there, err := readMove(ctx, in, ` for update`)
 	if err != nil {
 		return err
@@ -202,34 +201,26 @@ func (e *TransferEndpoint) Rows(ctx context.Context, after transfer.Place, n int
 	return rows, err
 }
 
-// rowsBehind returns up to n rows behind a place, bucket by bucket. Fewer than n: there are no more.
+// rowsBehind returns up to n rows behind a place, bucket by bucket, in the order of their names. Fewer than n: there
+// are no more.
 func (s *session) rowsBehind(after transfer.Place, n int) (rows []transfer.Row) {
-	bucket, from := after.Bucket, after.Key
-	for {
-		if bucket != "" {
-			rows = append(rows, s.rowsOf(bucket, from, n-len(rows))...)
+	buckets := []string{transfer.Generations, transfer.Clock, transfer.Journal}
+	for b := range shelves {
+		buckets = append(buckets, string(b))
+	}
+	slices.Sort(buckets)
+	for _, bucket := range buckets {
+		var from []byte
+		if bucket == after.Bucket {
+			from = after.Key
+		} else if bucket < after.Bucket {
+			continue
 		}
-		if len(rows) == n {
-			return rows
-		}
-		if bucket, from = nextBucket(bucket), nil; bucket == "" {
-			return rows
+		if rows = append(rows, s.rowsOf(bucket, from, n-len(rows))...); len(rows) == n {
+			break
 		}
 	}
-}
-
-// nextBucket returns the first bucket behind another, in the order of their names, whether it has rows or not; "":
-// there is none.
-func nextBucket(after string) string {
-	all := []kv.Bucket{tables.GenerationsIn, ledgerkv.ClockIn, ledgerkv.JournalIn}
-	all = slices.AppendSeq(all, maps.Keys(shelves))
-	slices.Sort(all)
-	for _, b := range all {
-		if string(b) > after {
-			return string(b)
-		}
-	}
-	return ""
+	return rows
 }
 
 // rowsOf returns up to n rows of a bucket behind a key; nil: from the first. The keys and values are those that the

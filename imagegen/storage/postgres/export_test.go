@@ -87,7 +87,11 @@ func MigrateWith(ctx context.Context, pool *pgxpool.Pool, name, sql string, prog
 	n := len(all) + 1
 	all = append(all, Migration{Number: n, program: program,
 		SQL: fmt.Sprintf("%s;\nupdate imagegend.schema set version = %d, program = %d", sql, n, program)})
-	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+	in, err := newSchema(name)
+	if err != nil {
+		return err
+	}
+	return acquired(ctx, pool, func(c *pgxpool.Conn) error {
 		return upToDate(ctx, c, in, all, change)
 	})
 }
@@ -115,10 +119,7 @@ func (db *DB) CreateBesideAbandon(first imagegen.Record, abandoned imagegen.Fenc
 	}
 	abandon := &call{need: need{rows: []imagegen.GenerationID{abandoned.ID}},
 		run: func(s *session) error {
-			from, to, _, err := s.applyChange(abandoned, imagegen.AbandonChange{})
-			if err == nil {
-				_, err = s.replace(from, to, 0)
-			}
+			_, err := tables.Update(context.Background(), asked{s}, abandoned, imagegen.AbandonChange{})
 			return err
 		}}
 	batch := []*call{create(first), abandon, create(second)}

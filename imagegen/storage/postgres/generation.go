@@ -7,6 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
@@ -101,7 +103,7 @@ func (h holder) isOf(r tables.Row) bool {
 		imagegen.IdempotencyHash(r.IdempotencyKey) == h.key
 }
 
-// asked finds users, keys and reservations in a session, for package rules.
+// asked implements tables.Changes in a session, and with it rules.Accounts.
 type asked struct{ *session }
 
 func (a asked) User(id imagegen.UserID) (imagegen.User, error) {
@@ -161,20 +163,18 @@ func (a asked) Reserved(u imagegen.UserID, key string) (imagegen.Record, error) 
 	return r.Record, err
 }
 
-// applyChange applies a change to a row and writes nothing: replace does. from is the row as it is, also with an error.
-// imagegen.ErrStale: there is no row, or another attempt owns it. The other errors are those of Record.Apply.
-func (s *session) applyChange(f imagegen.Fence, c imagegen.Change) (from, to tables.Row, changed bool, err error) {
-	from, err = s.load(f.ID)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return tables.Row{}, tables.Row{}, false, imagegen.ErrStale
+func (a asked) Load(id imagegen.GenerationID) (tables.Row, error) { return a.load(id) }
+
+func (a asked) Replace(from, to tables.Row, lease time.Duration) (tables.Row, error) {
+	if lease == tables.Keep {
+		lease = 0
 	}
-	if err != nil {
-		return tables.Row{}, tables.Row{}, false, err
-	}
-	to = from
-	to.Record, changed, err = from.Apply(f.Attempt, c)
-	return from, to, changed, err
+	return a.replace(from, to, lease)
 }
+
+func (a asked) Books() ledger.Books { return a.db.books.At(a.session, a.at) }
+
+func (a asked) At() clock.Reading { return a.at }
 
 // grace is the lease of a record that an Update sets running, since an Update names no lease. The engine extends it
 // like any other lease; otherwise recovery takes the record over.

@@ -75,7 +75,7 @@ func (s *session) createHosted(r imagegen.Record, outdated error) (imagegen.Reco
 		for _, u := range missing {
 			s.accounts[imagegen.UserID(u)] = newAccount(imagegen.UserID(u))
 		}
-		if made, err = s.createCharged(r, 0); err == nil && len(missing) > 0 {
+		if made, err = tables.CreateCharged(asked{s}, r, 0); err == nil && len(missing) > 0 {
 			s.exec(makeAccounts, missing) // to lock them
 			err = errUnlocked
 		}

@@ -178,9 +178,7 @@ type order[V any] struct {
 // of an index are those that its places consist of.
 func keep[V any](t *table.Table[V], k kind[V], parts func([]byte) []any,
 	indexes map[*table.Index[V]]string) *shelfOf[V] {
-	s := &shelfOf[V]{kind: k, bucket: t.Name(), key: t.Key, parts: parts, encode: t.Encode,
-		decode: func(_, stored []byte) (V, error) { return t.Decode(stored) }}
-	s.orders = map[kv.Bucket]order[V]{t.Name(): {k.columns[:k.keys], t.Key}}
+	s := plain(t.Name(), k, t.Key, parts, t.Encode, func(_, stored []byte) (V, error) { return t.Decode(stored) })
 	for i, columns := range indexes {
 		s.orders[i.Name()] = order[V]{append(strings.Split(columns, " "), k.columns[:k.keys]...), i.Entry}
 	}

@@ -135,7 +135,11 @@ func textOf(cell any) pgtype.Text {
 		form, _ := json.Marshal(cell)
 		return pgtype.Text{String: string(form), Valid: true}
 	}
-	return pgtype.Text{String: reflect.ValueOf(cell).Elem().String(), Valid: true}
+	v := reflect.ValueOf(cell).Elem()
+	if v.Kind() == reflect.Slice {
+		return arrayOf(v)
+	}
+	return pgtype.Text{String: v.String(), Valid: true}
 }
 
 func numberOf(cell any) pgtype.Int8 {
@@ -268,47 +272,20 @@ func (s span) ScanInterval(v pgtype.Interval) error {
 	return nil
 }
 
-// array is a list as an array; an empty one is NULL.
-type array[T any] struct{ of *[]T }
-
-// TextValue implements pgtype.TextValuer.
-func (a array[T]) TextValue() (pgtype.Text, error) {
-	elements := make([]string, len(*a.of))
-	for i, e := range *a.of {
-		switch e := any(e).(type) {
-		case time.Time:
-			if elements[i] = "null"; !e.IsZero() {
-				elements[i] = e.UTC().Format(`"2006-01-02 15:04:05.999999Z"`)
+// arrayOf is a list as an array; an empty one is NULL.
+func arrayOf(list reflect.Value) pgtype.Text {
+	elements := make([]string, list.Len())
+	for i := range elements {
+		switch e := list.Index(i).Interface().(type) {
+		case pgtype.Timestamptz:
+			if elements[i] = "null"; e.Valid {
+				elements[i] = e.Time.UTC().Format(`"2006-01-02 15:04:05.999999Z"`)
 			}
 		default:
 			elements[i] = fmt.Sprint(e)
 		}
 	}
-	return pgtype.Text{String: "{" + strings.Join(elements, ",") + "}", Valid: len(elements) > 0}, nil
-}
-
-// SetDimensions implements pgtype.ArraySetter.
-func (a array[T]) SetDimensions(d []pgtype.ArrayDimension) error {
-	if *a.of = nil; len(d) > 0 {
-		*a.of = make([]T, d[0].Length)
-	}
-	return nil
-}
-
-// ScanIndex implements pgtype.ArraySetter.
-func (a array[T]) ScanIndex(i int) any {
-	if t, ok := any(&(*a.of)[i]).(*time.Time); ok {
-		return at(t)
-	}
-	return &(*a.of)[i]
-}
-
-// ScanIndexType implements pgtype.ArraySetter.
-func (a array[T]) ScanIndexType() any {
-	if t, ok := any(new(T)).(*time.Time); ok {
-		return at(t)
-	}
-	return new(T)
+	return pgtype.Text{String: "{" + strings.Join(elements, ",") + "}", Valid: len(elements) > 0}
 }
 
 // inMicroseconds cuts each time and duration in a value to what a column keeps.

@@ -87,21 +87,20 @@ func readMigrations() (all []Migration, err error) {
 // so at once, beside others that work on it. It takes the rights of the schema's owner or, where there is none yet, the
 // right CREATE on the database. Nothing stays behind in the sessions of the pool. The errors are those of [Open].
 func Migrate(ctx context.Context, pool *pgxpool.Pool, name string) error {
-	all, err := readMigrations()
+	in, err := newSchema(name)
 	if err != nil {
 		return err
 	}
-	return acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
-		if err := checkDatabase(ctx, c, true); err != nil {
-			return err
-		}
-		return upToDate(ctx, c, in, all, true)
-	})
+	return acquired(ctx, pool, func(c *pgxpool.Conn) error { return checkSchema(ctx, c, in, true, true) })
 }
 
 // Version returns how many migrations a schema ("": DefaultSchema) has; 0: it is not there.
 func Version(ctx context.Context, pool *pgxpool.Pool, name string) (version int, err error) {
-	err = acquired(ctx, pool, name, func(c *pgxpool.Conn, in *schema) error {
+	in, err := newSchema(name)
+	if err != nil {
+		return 0, err
+	}
+	err = acquired(ctx, pool, func(c *pgxpool.Conn) error {
 		version, _, err = readVersion(ctx, inSchema{c, in})
 		return err
 	})
@@ -109,17 +108,25 @@ func Version(ctx context.Context, pool *pgxpool.Pool, name string) (version int,
 }
 
 // acquired runs f over a connection of a pool.
-func acquired(ctx context.Context, pool *pgxpool.Pool, name string, f func(*pgxpool.Conn, *schema) error) error {
-	in, err := newSchema(name)
-	if err != nil {
-		return err
-	}
+func acquired(ctx context.Context, pool *pgxpool.Pool, f func(*pgxpool.Conn) error) error {
 	c, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("postgres: the database cannot be reached: %w", withoutPassword(err))
 	}
 	defer c.Release()
-	return f(c, in)
+	return f(c)
+}
+
+// checkSchema checks the database, and then does what upToDate does with all migrations.
+func checkSchema(ctx context.Context, c *pgxpool.Conn, in *schema, watched, change bool) error {
+	if err := checkDatabase(ctx, c, watched); err != nil {
+		return err
+	}
+	all, err := readMigrations()
+	if err != nil {
+		return err
+	}
+	return upToDate(ctx, c, in, all, change)
 }
 
 // upToDate brings a schema that is behind to the last of all migrations if change is set. ErrOlderSchema: it is behind,

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -100,37 +99,21 @@ func (s *session) must(err error) {
 	}
 }
 
-// beginAttempts applies a change that begins an attempt to each of some records, leases those that it changed, and
-// returns them. A record that another transaction has locked is left out, since that one is about to change it. So is a
-// record whose state no longer allows the change.
+// beginAttempts is tables.BeginAttempts, of records that are read and locked first. A record that another transaction
+// has locked is left out, since that one is about to change it.
 //
-// One whose charge cannot be read or is another's is put aside: it keeps its record and its
-// charge, and leaves the queue and the leases, so that it is not met again at every claim.
+// One whose charge cannot be read or is another's is put aside: it keeps its record and its charge, and leaves the
+// queue and the leases, so that it is not met again at every claim.
 func (s *session) beginAttempts(ids []imagegen.GenerationID, c imagegen.Change,
-	lease time.Duration) (begun []imagegen.Record, err error) {
+	lease time.Duration) ([]imagegen.Record, error) {
 	s.query(s.scanRows, readRows+` for update skip locked`, list(ids...))
+	var fences []imagegen.Fence
 	for _, id := range ids {
-		g := s.rows[id]
-		if g == nil {
-			continue
+		if g := s.rows[id]; g != nil {
+			fences = append(fences, g.Fence())
 		}
-		from, to, changed, err := s.applyChange(g.Fence(), c)
-		if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
-			continue
-		}
-		if err == nil {
-			to, err = s.replace(from, to, lease)
-		}
-		if tables.Unfit(err) {
-			s.putAside(id, err)
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		begun = append(begun, to.Record)
 	}
-	return begun, nil
+	return tables.BeginAttempts(asked{s}, fences, c, lease, s.putAside)
 }
 
 // putAside takes a generation out of the queue and the leases, and logs it once that is durable.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -26,14 +25,9 @@ const lookFor = 2 * time.Second
 // oldest is the first version of PostgreSQL that this package is for.
 const oldest = 140000
 
-// querier is a connection, or a pool of them.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}
-
 // checkDatabase refuses a database that cannot keep what it promises. watched: a wait for a standby that is cancelled
 // will be noticed.
-func checkDatabase(ctx context.Context, q querier, watched bool) error {
+func checkDatabase(ctx context.Context, q sender, watched bool) error {
 	var version int
 	var commits, flushes, recovery, encoding, standbys string
 	err := q.QueryRow(ctx,

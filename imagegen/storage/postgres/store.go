@@ -3,12 +3,10 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
-	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/tables"
 )
@@ -23,17 +21,7 @@ func (db *DB) Create(ctx context.Context, r imagegen.Record, lease time.Duration
 		return imagegen.Record{}, err
 	}
 	return db.writeRow(ctx, string(r.Account()), createNeeds(r), func(s *session) (tables.Row, error) {
-		stands, err := s.load(r.ID)
-		if !errors.Is(err, imagegen.ErrNotFound) {
-			return stands, err
-		}
-		if err := rules.Asked(asked{s}, r, s.at); err != nil {
-			return tables.Row{}, err
-		}
-		if err := rules.Unlimited(asked{s}, r); err != nil {
-			return tables.Row{}, err
-		}
-		return s.replace(tables.Row{}, tables.Row{Record: r}, lease)
+		return tables.Create(asked{s}, r, lease)
 	})
 }
 
@@ -67,38 +55,23 @@ func (db *DB) writeRow(ctx context.Context, about string, n need, f func(*sessio
 	return r.Record, err
 }
 
-// Update implements [imagegen.Store]. A change that is somebody's act, such as an erasure that was asked for, comes
-// with a row in the audit trail, which tells of what was there.
+// Update implements [imagegen.Store].
 func (db *DB) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
 	return db.writeRow(ctx, string(f.ID), need{rows: []imagegen.GenerationID{f.ID}},
-		func(s *session) (tables.Row, error) {
-			from, to, changed, err := s.applyChange(f, c)
-			if err != nil || !changed {
-				return from, err
-			}
-			if row, act := rules.Act(c, from.Record, to.Record); act {
-				row.Time, row.Actor = s.at.Now, account.ActorOf(ctx)
-				if err := s.Note(row); err != nil {
-					return from, err
-				}
-			}
-			return s.replace(from, to, 0)
-		})
+		func(s *session) (tables.Row, error) { return tables.Update(ctx, asked{s}, f, c) })
 }
 
 // Joins implements [imagegen.TxStore]: it joins this DB itself, and no wrapper around it, whose methods a joint
 // commit would bypass.
 func (db *DB) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(db) }
 
-// CreateCharged implements [imagegen.TxStore]. If the record exists it depends on its state: an intent that was not
-// charged yet is charged and accepted now, with the lease that is named; anything further is returned as it is, so that
-// a repetition succeeds. imagegen.ErrStale: recovery has taken the intent over.
+// CreateCharged implements [imagegen.TxStore].
 func (db *DB) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
 	return db.writeRow(ctx, string(r.Account()), chargeNeeds(r), func(s *session) (tables.Row, error) {
-		return s.createCharged(r, lease)
+		return tables.CreateCharged(asked{s}, r, lease)
 	})
 }
 
@@ -110,42 +83,11 @@ func chargeNeeds(r imagegen.Record) need {
 	return n
 }
 
-// createCharged is CreateCharged within a transaction.
-func (s *session) createCharged(r imagegen.Record, lease time.Duration) (tables.Row, error) {
-	stands, err := s.load(r.ID)
-	to := stands
-	switch {
-	case errors.Is(err, imagegen.ErrNotFound):
-		to = tables.Row{Record: r, Joint: true}
-		err = rules.Asked(asked{s}, r, s.at)
-	case stands.State != imagegen.StateCharging:
-		return stands, err
-	}
-	if err != nil {
-		return tables.Row{}, err
-	}
-	if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
-		return stands, err
-	}
-	if err := rules.Charge(asked{s}, s.db.books.At(s, s.at), to.Record); err != nil {
-		return tables.Row{}, err
-	}
-	return s.replace(stands, to, lease)
-}
-
-// FinishSettled implements [imagegen.TxStore]. A record that has ended before is returned as it is: a repetition
-// settles nothing again.
+// FinishSettled implements [imagegen.TxStore].
 func (db *DB) FinishSettled(ctx context.Context, f imagegen.Fence, o imagegen.OutcomeChange) (imagegen.Record, error) {
 	n := need{rows: []imagegen.GenerationID{f.ID}, charges: []imagegen.ChargeID{imagegen.ChargeID(f.ID)}}
 	return db.writeRow(ctx, string(f.ID), n, func(s *session) (tables.Row, error) {
-		from, to, _, err := s.applyChange(f, o)
-		if err != nil || to.Terminal() {
-			return from, err
-		}
-		if to.Record, err = rules.Settle(asked{s}, db.books.At(s, s.at), to.Record, o.AccountType); err != nil {
-			return from, err
-		}
-		return s.replace(from, to, 0)
+		return tables.FinishSettled(asked{s}, f, o)
 	})
 }
 

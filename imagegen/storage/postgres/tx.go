@@ -200,22 +200,8 @@ func (s *session) leaveStandby(ctx context.Context) {
 func (s *session) commit(calls int) error {
 	began := time.Now()
 	err := s.flushAndCommit()
-	s.db.observe(time.Since(began), calls, err)
+	kv.Observe(s.db.observer, "Config.Observer", s.db.log, time.Since(began), calls, err)
 	return err
-}
-
-// observe reports a commit to the Observer, whose panics change nothing.
-func (db *DB) observe(took time.Duration, calls int, err error) {
-	if db.observer == nil {
-		return
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			db.log.Error("Config.Observer panicked", "panic", p)
-		}
-	}()
-	db.observer.Observe(context.Background(), imagegen.Event{Kind: imagegen.EventCommitted, Duration: took,
-		Count: calls, Err: err})
 }
 
 // flushAndCommit writes what is to be written and commits, in one round trip.

@@ -39,12 +39,10 @@ func OpenFiles(ctx context.Context, c Config) (*Files, error) {
 
 // List lists the files whose names begin with begin, in the order of their names. It succeeds if there are none.
 func (f *Files) List(ctx context.Context, begin string) (all []File, err error) {
-	err = f.objects.list(ctx, begin, "", func(page listing) error {
-		for _, o := range page.objects {
-			all = append(all, File{o.key, o.size})
-		}
-		return nil
-	})
+	found, err := f.objects.all(ctx, begin)
+	for _, o := range found {
+		all = append(all, File{o.key, o.size})
+	}
 	return all, err
 }
 

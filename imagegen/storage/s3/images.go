@@ -90,21 +90,15 @@ func (i *Images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 		return err
 	}
 	prefix := attemptKey(g, attempt)
-	var found []string
-	err := i.objects.list(ctx, prefix, "", func(page listing) error {
-		for _, o := range page.objects {
-			found = append(found, o.key)
-		}
-		return nil
-	})
+	found, err := i.objects.all(ctx, prefix)
 	if err != nil {
 		return err
 	}
-	for _, key := range found {
-		if slices.Contains(keep, imagegen.ImageID(key[len(prefix):])) {
+	for _, o := range found {
+		if slices.Contains(keep, imagegen.ImageID(o.key[len(prefix):])) {
 			continue
 		}
-		if err := i.objects.remove(ctx, key); err != nil {
+		if err := i.objects.remove(ctx, o.key); err != nil {
 			return err
 		}
 	}

@@ -41,6 +41,15 @@ func (o *objects) list(ctx context.Context, prefix, after string, f func(listing
 	}
 }
 
+// all lists the objects whose keys begin with prefix.
+func (o *objects) all(ctx context.Context, prefix string) (found []listed, err error) {
+	err = o.list(ctx, prefix, "", func(page listing) error {
+		found = append(found, page.objects...)
+		return nil
+	})
+	return found, err
+}
+
 // page reads a page of a list, and what the next one is asked for with; "": it is the last.
 func (o *objects) page(ctx context.Context, query url.Values) (l listing, next string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)

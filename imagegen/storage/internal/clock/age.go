@@ -7,7 +7,7 @@ import (
 
 // Age is how long ago a time was, at least 0. A time that is later than now, by more than the clock may lag, was
 // written by a clock that has been corrected since: it counts as the time of the last correction, so that what was
-// dated by a fast clock ends as well. Where no correction is known, it counts as now.
+// dated by a fast clock ends as well. Where there was no correction, it counts as now.
 func (r Reading) Age(at time.Time) time.Duration {
 	if !at.After(r.Latest()) {
 		return max(0, r.Now.Sub(at))

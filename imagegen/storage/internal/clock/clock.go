@@ -52,7 +52,7 @@ type Reading struct {
 	Doubt  bool
 	Leap   time.Duration // in doubt: how far the wall clock is ahead; below 0 it is behind
 	Epoch  uint64        // how often the clock was corrected
-	Since  time.Time     // when it was corrected last, by the corrected clock; zero: never, or not known
+	Since  time.Time     // when it was corrected last, by the corrected clock; zero: never
 }
 
 // New returns a clock that has nothing to compare the wall clock with.

@@ -207,7 +207,7 @@ func TestFirstStartOfAFastClock(t *testing.T) {
 func TestMark(t *testing.T) {
 	is := is.New(t)
 	for _, m := range []clock.Mark{{}, {At: time.Unix(1, 2).UTC()}, {At: time.Unix(3, 4).UTC(), Doubt: true,
-		Skew: -time.Hour, Epoch: 2, Written: time.Unix(5, 6).UTC()}} {
+		Skew: -time.Hour, Epoch: 2, Written: time.Unix(7, 8).UTC(), Since: time.Unix(5, 6).UTC()}} {
 		got, err := clock.DecodeMark(m.Encode())
 		is.NoErr(err)
 		is.Equal(got, m)

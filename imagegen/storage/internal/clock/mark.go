@@ -16,8 +16,7 @@ type Mark struct {
 
 	Epoch   uint64    // how often the clock was corrected
 	Written time.Time // the latest time that was written down in this epoch
-	// the first of them: the correction itself; zero: never corrected, or by a version that did not keep it
-	Since time.Time
+	Since   time.Time // the first of them: the correction itself; zero: never corrected
 }
 
 // Saw is the mark after a reading.
@@ -39,25 +38,16 @@ func (m Mark) Wrote(at time.Time, epoch uint64) Mark {
 }
 
 // Encode returns the mark as it is stored.
-func (m Mark) Encode() []byte {
-	if m.Since.IsZero() {
-		return kv.Encode(&m, uncorrectedForm) // which earlier versions read
-	}
-	return kv.Encode(&m, markForm)
-}
+func (m Mark) Encode() []byte { return kv.Encode(&m, markForm) }
 
-// The form of a mark has no version: one that was never corrected ends before Since.
 func markForm(c *kv.Coder, m *Mark) {
-	uncorrectedForm(c, m)
-	kv.Moment(c, &m.Since)
-}
-
-func uncorrectedForm(c *kv.Coder, m *Mark) {
+	c.Version(1)
 	kv.Moment(c, &m.At)
 	kv.Flag(c, &m.Doubt)
 	kv.Number(c, &m.Skew)
 	kv.Number(c, &m.Epoch)
 	kv.Moment(c, &m.Written)
+	kv.Moment(c, &m.Since)
 }
 
 // DecodeMark reads a stored mark; of nothing it is zero.
@@ -65,11 +55,7 @@ func DecodeMark(b []byte) (m Mark, err error) {
 	if b == nil {
 		return m, nil
 	}
-	if kv.Decode(b, &m, markForm) == nil {
-		return m, nil
-	}
-	m = Mark{}
-	if err := kv.Decode(b, &m, uncorrectedForm); err != nil {
+	if err := kv.Decode(b, &m, markForm); err != nil {
 		return Mark{}, fmt.Errorf("clock: what was written down of it cannot be read: %w", err)
 	}
 	return m, nil

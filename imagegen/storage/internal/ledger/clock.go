@@ -57,7 +57,7 @@ func (l *Ledger) ConfirmClock(ctx context.Context) error {
 	at.Now, at.Doubt = at.Wall, false
 	var corrected bool
 	confirmed := trail.Change{Target: "clock", Before: trail.Fields("now", former), After: trail.Fields("now", at.Now)}
-	err := trail.ActIn(ctx, at.Now, account.ActClockConfirm, l.store.Update, Tx.Note,
+	err := trail.Act(ctx, at.Now, account.ActClockConfirm, l.store.Update, Tx.Note,
 		func(tx Tx) (trail.Change, error) {
 			mark := tx.Clock()
 			if corrected = mark.Epoch == at.Epoch; !corrected {

@@ -126,7 +126,7 @@ func DecodeEntry(stored []byte) (e Entry, err error) {
 // entryForm is the encoding of an entry. The chain hashes these bytes, so what an old
 // version encoded must always be encoded, and decoded, in the same way.
 func entryForm(c *kv.Coder, e *Entry) {
-	c.Version(3)
+	c.Version(1)
 	kv.Number(c, &e.Seq)
 	kv.Moment(c, &e.Time)
 	kv.Number(c, &e.Epoch)
@@ -150,12 +150,8 @@ func entryForm(c *kv.Coder, e *Entry) {
 		kv.Number(c, &l.Priority)
 		kv.Moment(c, &l.Expires)
 	})
-	if c.Since(2) {
-		kv.Flag(c, &e.Cancelled)
-	}
-	if c.Since(3) {
-		kv.Text(c, &e.Member)
-	}
+	kv.Flag(c, &e.Cancelled)
+	kv.Text(c, &e.Member)
 }
 
 // PostingForm is how a posting is kept.

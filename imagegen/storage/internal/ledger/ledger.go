@@ -142,7 +142,7 @@ func (l *Ledger) act(ctx context.Context, act account.Act, u imagegen.UserID, re
 	if s, foresees := l.store.(Foreseeing); foresees {
 		update = func(ctx context.Context, f func(Tx) error) error { return s.UpdateAccount(ctx, u, ref, f) }
 	}
-	return trail.ActIn(ctx, at.Now, act, update, Tx.Note, func(tx Tx) (trail.Change, error) {
+	return trail.Act(ctx, at.Now, act, update, Tx.Note, func(tx Tx) (trail.Change, error) {
 		return f(l.At(tx, l.current(tx, at)))
 	})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 )
 
 // A journal that is replayed leads to the same rows. An entry that is not the next of its account, or not sound, is
@@ -57,17 +56,4 @@ func TestReplay(t *testing.T) {
 
 func (b *books) replay(stored []byte) error {
 	return b.store.Update(b.Context(), func(tx Tx) error { return Replay(tx, stored) })
-}
-
-// An entry of the first form is read: it says neither whether it was cancelled nor for which member it was.
-func TestFormerEntry(t *testing.T) {
-	is := is.New(t)
-	e := Entry{Entry: imagegen.Entry{Seq: 1, Kind: imagegen.EntryCharge, User: "alice", Charge: "c", Credits: -1,
-		Time: time.Unix(1, 0).UTC()}}
-	b := kv.Encode(&e, entryForm)
-	is.Equal(b[0], byte(3))
-	b[0] = 1
-	var former Entry
-	is.NoErr(kv.Decode(b[:len(b)-2], &former, entryForm))
-	is.Equal(former.Entry, e.Entry)
 }

@@ -203,26 +203,22 @@ func (l *Ledger) Today(ctx context.Context, u imagegen.UserID) (today time.Time,
 // hold up writers.
 func (l *Ledger) EachUsage(ctx context.Context, from, to time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
 	for day := imagegen.UsageDay(from); !day.After(imagegen.UsageDay(to)); day = day.AddDate(0, 0, 1) {
-		if err := l.eachUsageOn(ctx, day, f); err != nil {
+		err := l.store.View(ctx, func(tx Tx) error {
+			for row := range tx.DayUsage(day) {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if u := row.Public(); u.Member == "" {
+					f(row.User, u)
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// eachUsageOn reads one day in one transaction.
-func (l *Ledger) eachUsageOn(ctx context.Context, day time.Time, f func(imagegen.UserID, imagegen.Usage)) error {
-	return l.store.View(ctx, func(tx Tx) error {
-		for row := range tx.DayUsage(day) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if u := row.Public(); u.Member == "" {
-				f(row.User, u)
-			}
-		}
-		return nil
-	})
 }
 
 // KeyUse implements imagegen.CreditAdmin. It reads the key's rows of the current month.

@@ -97,26 +97,6 @@ func (i *Index[V]) move(tx kv.Tx, key []byte, from, to *V) {
 	}
 }
 
-// Replace takes up to n entries out of a former index with the same values, and puts those values into this one. more:
-// there are further ones. It leaves out what cannot be read.
-func (i *Index[V]) Replace(tx kv.Tx, former kv.Bucket, n int) (more bool) {
-	var entries [][]byte
-	tx.Keys(former, nil, func(entry []byte) bool {
-		if more = len(entries) == n; !more {
-			entries = append(entries, bytes.Clone(entry))
-		}
-		return !more
-	})
-	for _, entry := range entries {
-		key := parse(entry).Key
-		if v, err := i.Get(tx, key); err == nil {
-			i.move(tx, key, nil, &v)
-		}
-		tx.Delete(former, entry)
-	}
-	return more
-}
-
 // Entries goes over the entries from the first at or behind a place. The index must not be changed meanwhile.
 func (i *Index[V]) Entries(tx kv.Tx, from []byte) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {

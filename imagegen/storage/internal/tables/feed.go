@@ -243,7 +243,7 @@ func (t *Tables) SetNotifyBelow(ctx context.Context, id imagegen.UserID, below i
 }
 
 func codeEvent(c *kv.Coder, e *imagegen.FeedEvent) {
-	c.Version(2)
+	c.Version(1)
 	kv.Number(c, &e.Number)
 	kv.Text(c, &e.ID)
 	kv.Text(c, &e.Kind)
@@ -260,10 +260,8 @@ func codeEvent(c *kv.Coder, e *imagegen.FeedEvent) {
 	kv.Text(c, &e.Ref)
 	kv.Text(c, &e.Reason)
 	kv.Flag(c, &e.Disputed)
-	if c.Since(2) {
-		kv.Number(c, &e.Limit)
-		kv.Text(c, &e.Period)
-		kv.Number(c, &e.Cost)
-		kv.Number(c, &e.Above)
-	}
+	kv.Number(c, &e.Limit)
+	kv.Text(c, &e.Period)
+	kv.Number(c, &e.Cost)
+	kv.Number(c, &e.Above)
 }

@@ -12,26 +12,18 @@ import (
 // one stands behind c.Since of a new version, see kv.Coder. The parts of a row, such as codeIntent, have no version
 // of their own: they go with the row's.
 
-// codeRow is the encoding of a generation's row. TestFormerRows reads rows of old versions.
+// codeRow is the encoding of a generation's row.
 func codeRow(c *kv.Coder, r *row) {
-	c.Version(5)
+	c.Version(1)
 	codeIntent(c, &r.Intent)
 	codeProgress(c, &r.Progress)
 	kv.Flag(c, &r.Joint)
 	kv.Moment(c, &r.Due)
 	kv.Number(c, &r.Nth)
-	if c.Since(2) {
-		kv.Flag(c, &r.PartlyCancelled)
-	}
-	if c.Since(3) {
-		kv.List(c, &r.Costs, codeCost)
-	}
-	if c.Since(4) {
-		kv.Text(c, &r.Payer)
-	}
-	if c.Since(5) {
-		kv.Flag(c, &r.Hosted)
-	}
+	kv.Flag(c, &r.PartlyCancelled)
+	kv.List(c, &r.Costs, codeCost)
+	kv.Text(c, &r.Payer)
+	kv.Flag(c, &r.Hosted)
 }
 
 func codeCost(c *kv.Coder, a *imagegen.AttemptCost) {
@@ -105,10 +97,8 @@ func codeReference(c *kv.Coder, f *imagegen.ReferenceFile) {
 	kv.Number(c, &f.Width)
 	kv.Number(c, &f.Height)
 	kv.Fixed(c, f.SHA256[:])
-	if c.Since(2) {
-		kv.Number(c, &f.Orientation)
-		kv.Text(c, &f.CopyOf)
-	}
+	kv.Number(c, &f.Orientation)
+	kv.Text(c, &f.CopyOf)
 }
 
 func codeProgress(c *kv.Coder, p *imagegen.Progress) {
@@ -139,9 +129,7 @@ func codeImage(c *kv.Coder, i *imagegen.StoredImage) {
 	kv.Number(c, &i.Size)
 	kv.Fixed(c, i.SHA256[:])
 	kv.Moment(c, &i.CreatedAt)
-	if c.Since(2) {
-		kv.Text(c, &i.Provenance)
-	}
+	kv.Text(c, &i.Provenance)
 }
 
 func codeFailure(c *kv.Coder, f *imagegen.Failure) {
@@ -159,21 +147,17 @@ func codeBalance(c *kv.Coder, b *imagegen.Balance) {
 }
 
 func codeUser(c *kv.Coder, u *imagegen.User) {
-	c.Version(4)
+	c.Version(1)
 	kv.Text(c, &u.ID)
 	kv.Text(c, &u.Name)
 	kv.Text(c, &u.AccountType)
 	kv.Moment(c, &u.CreatedAt)
 	kv.Moment(c, &u.DisabledAt)
 	kv.Moment(c, &u.SuspendedAt)
-	if c.Since(2) {
-		kv.Text(c, &u.Sponsor)
-		codeLimits(c, &u.Limits)
-		kv.Text(c, &u.Display)
-	}
-	if c.Since(4) {
-		kv.Number(c, &u.NotifyBelow)
-	}
+	kv.Text(c, &u.Sponsor)
+	codeLimits(c, &u.Limits)
+	kv.Text(c, &u.Display)
+	kv.Number(c, &u.NotifyBelow)
 }
 
 func codeLimits(c *kv.Coder, l *imagegen.KeyLimits) {
@@ -181,13 +165,11 @@ func codeLimits(c *kv.Coder, l *imagegen.KeyLimits) {
 		kv.Number(c, n)
 	}
 	kv.Number(c, &l.Concurrent)
-	if c.Since(3) {
-		kv.List(c, &l.Models, kv.Text)
-	}
+	kv.List(c, &l.Models, kv.Text)
 }
 
 func codeKey(c *kv.Coder, k *imagegen.Key) {
-	c.Version(3)
+	c.Version(1)
 	kv.Text(c, &k.ID)
 	kv.Text(c, &k.User)
 	kv.Text(c, &k.Name)
@@ -198,9 +180,7 @@ func codeKey(c *kv.Coder, k *imagegen.Key) {
 	kv.Moment(c, &k.RevokedAt)
 	kv.Moment(c, &k.LastUsedAt)
 	codeLimits(c, &k.Limits)
-	if c.Since(2) {
-		kv.Number(c, &k.Members)
-	}
+	kv.Number(c, &k.Members)
 }
 
 func codeOperatorKey(c *kv.Coder, k *account.OperatorKey) {
@@ -224,15 +204,13 @@ func codeLogin(c *kv.Coder, l *account.Login) {
 }
 
 func codeSignIn(c *kv.Coder, s *account.SignIn) {
-	c.Version(2)
+	c.Version(1)
 	kv.Fixed(c, s.Hash[:])
 	kv.Text(c, &s.User)
 	kv.Moment(c, &s.CreatedAt)
 	kv.Moment(c, &s.SeenAt)
 	kv.Text(c, &s.Agent)
-	if c.Since(2) {
-		kv.Moment(c, &s.ConfirmedAt)
-	}
+	kv.Moment(c, &s.ConfirmedAt)
 }
 
 func codeInvitation(c *kv.Coder, i *account.Invitation) {

@@ -10,6 +10,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
+	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger/ledgerkv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/rules"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/trail"
@@ -21,38 +22,12 @@ func (t *Tables) Create(ctx context.Context, r imagegen.Record, lease time.Durat
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		stands, err := load(tx, r.ID)
-		if !errors.Is(err, imagegen.ErrNotFound) { // a repetition, whatever became of the record since
-			return stands, err
-		}
-		if err := rules.Asked(accounts{tx}, r, at); err != nil {
-			return row{}, err
-		}
-		if err := rules.Unlimited(accounts{tx}, r); err != nil {
-			return row{}, err
-		}
-		return t.replace(tx, row{}, row{Record: r}, at, at.Steady.Add(lease))
-	})
+	return t.writeRow(ctx, func(c changes) (row, error) { return Create(c, r, lease) })
 }
 
-// Update implements [imagegen.Store]. An operator's change, such as an erasure, gets its row in the audit trail in
-// the same transaction.
+// Update implements [imagegen.Store].
 func (t *Tables) Update(ctx context.Context, f imagegen.Fence, c imagegen.Change) (imagegen.Record, error) {
-	actor := account.ActorOf(ctx)
-	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		from, to, changed, err := applyChange(tx, f, c)
-		if err != nil || !changed {
-			return from, err
-		}
-		if done, act := rules.Act(c, from.Record, to.Record); act {
-			done.Time, done.Actor = at.Now, actor
-			if err := trail.Append(tx, done); err != nil {
-				return from, err
-			}
-		}
-		return t.replace(tx, from, to, at, time.Time{})
-	})
+	return t.writeRow(ctx, func(tx changes) (row, error) { return Update(ctx, tx, f, c) })
 }
 
 // Generation implements [imagegen.Store].
@@ -65,21 +40,6 @@ func (t *Tables) Generation(ctx context.Context, id imagegen.GenerationID) (imag
 func (t *Tables) GenerationByIdempotencyKey(ctx context.Context, u imagegen.UserID,
 	key string) (imagegen.Record, error) {
 	return view(ctx, t.db, func(tx kv.Tx) (imagegen.Record, error) { return accounts{tx}.Reserved(u, key) })
-}
-
-// applyChange reads a row and applies a change to it, without writing. changed is false where the change had taken
-// effect before. imagegen.ErrStale: there is no row, or another attempt owns it.
-func applyChange(tx kv.Tx, f imagegen.Fence, c imagegen.Change) (from, to row, changed bool, err error) {
-	from, err = load(tx, f.ID)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return row{}, row{}, false, imagegen.ErrStale
-	}
-	if err != nil {
-		return row{}, row{}, false, err
-	}
-	to = from
-	to.Record, changed, err = from.Apply(f.Attempt, c)
-	return from, to, changed, err
 }
 
 // replace writes a row in place of another; either may be zero. until is as in work.moved. It fills in
@@ -131,52 +91,43 @@ func (a accounts) Reserved(u imagegen.UserID, key string) (imagegen.Record, erro
 	return r.Record, err
 }
 
+// changes implements Changes in a transaction.
+type changes struct {
+	accounts
+	t  *Tables
+	at clock.Reading
+}
+
+func (c changes) Load(id imagegen.GenerationID) (Row, error) { return load(c.tx, id) }
+
+func (c changes) Replace(from, to Row, lease time.Duration) (Row, error) {
+	var until time.Time
+	if lease != Keep {
+		until = c.at.Steady.Add(lease)
+	}
+	return c.t.replace(c.tx, from, to, c.at, until)
+}
+
+func (c changes) Books() ledger.Books { return c.t.books.At(ledgerkv.Rows(c.tx), c.at) }
+
+func (c changes) At() clock.Reading { return c.at }
+
+func (c changes) Note(r account.TrailRow) error { return trail.Append(c.tx, r) }
+
 // Joins implements [imagegen.TxStore]. A database that offers these books as its own ledger has to answer for
 // itself. No wrapper around the ledger joins, since it may have rules of its own.
 func (t *Tables) Joins(l imagegen.Ledger) bool { return l == imagegen.Ledger(t.books) }
 
-// CreateCharged implements [imagegen.TxStore]. If the record exists as an intent, that is charged and accepted;
-// imagegen.ErrStale: recovery has taken it over. A record that is further is returned as it is. All refusals
-// come before the first write, so they disturb no neighbour in the same commit.
+// CreateCharged implements [imagegen.TxStore].
 func (t *Tables) CreateCharged(ctx context.Context, r imagegen.Record, lease time.Duration) (imagegen.Record, error) {
 	if err := rules.New(r); err != nil {
 		return imagegen.Record{}, err
 	}
-	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		stands, err := load(tx, r.ID)
-		to := stands
-		switch {
-		case errors.Is(err, imagegen.ErrNotFound):
-			to = row{Record: r, Joint: true}
-			err = rules.Asked(accounts{tx}, r, at)
-		case stands.State != imagegen.StateCharging:
-			return stands, err
-		}
-		if err != nil {
-			return row{}, err
-		}
-		if to.Record, _, err = to.Apply(r.Attempt, imagegen.AcceptChange{}); err != nil {
-			return stands, err
-		}
-		if err := rules.Charge(accounts{tx}, t.books.At(ledgerkv.Rows(tx), at), to.Record); err != nil {
-			return row{}, err
-		}
-		return t.replace(tx, stands, to, at, at.Steady.Add(lease))
-	})
+	return t.writeRow(ctx, func(c changes) (row, error) { return CreateCharged(c, r, lease) })
 }
 
-// FinishSettled implements [imagegen.TxStore]. A record that has ended is returned as it is.
+// FinishSettled implements [imagegen.TxStore].
 func (t *Tables) FinishSettled(ctx context.Context, f imagegen.Fence,
 	o imagegen.OutcomeChange) (imagegen.Record, error) {
-	return t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		from, to, _, err := applyChange(tx, f, o)
-		if err != nil || to.Terminal() {
-			return from, err
-		}
-		if to.Record, err = rules.Settle(accounts{tx}, t.books.At(ledgerkv.Rows(tx), at), to.Record,
-			o.AccountType); err != nil {
-			return from, err
-		}
-		return t.replace(tx, from, to, at, time.Time{})
-	})
+	return t.writeRow(ctx, func(c changes) (row, error) { return FinishSettled(c, f, o) })
 }

@@ -23,8 +23,8 @@ const (
 // are those before the latest end of a generation that is not dated later than now: what is, was written before the
 // clock was corrected.
 func (t *Tables) Killed(ctx context.Context) error {
-	_, err := t.writeRow(ctx, func(tx kv.Tx, at clock.Reading) (row, error) {
-		for _, r := range endedLast(tx, at) {
+	_, err := t.writeRow(ctx, func(c changes) (row, error) {
+		for _, r := range endedLast(c.tx, c.at) {
 			to := r
 			var changed bool
 			var err error
@@ -32,7 +32,7 @@ func (t *Tables) Killed(ctx context.Context) error {
 				!changed {
 				continue // it is not one that a repeated call may join, or it is marked already
 			}
-			if _, err := t.replace(tx, r, to, at, time.Time{}); err != nil && !Unfit(err) {
+			if _, err := c.Replace(r, to, Keep); err != nil && !unfit(err) {
 				return row{}, err
 			}
 		}

@@ -62,30 +62,13 @@ func (t *Tables) Recover(ctx context.Context, n int, lease time.Duration) ([]ima
 	return t.beginAttempts(ctx, abandoned, imagegen.RecoverChange{}, at, lease)
 }
 
-// beginAttempts applies a change that begins an attempt to each of some records, and leases them, in one transaction.
-// It leaves out records that are unfit, and those that somebody else has changed meanwhile.
+// beginAttempts is BeginAttempts in a transaction.
 func (t *Tables) beginAttempts(ctx context.Context, fences []imagegen.Fence, c imagegen.Change, at clock.Reading,
 	lease time.Duration) (begun []imagegen.Record, err error) {
-	err = t.db.Update(ctx, func(tx kv.Tx) error {
-		begun = nil
-		for _, f := range fences {
-			from, to, changed, err := applyChange(tx, f, c)
-			if errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition) || err == nil && !changed {
-				continue // somebody else has changed it meanwhile
-			}
-			if err == nil {
-				to, err = t.replace(tx, from, to, at, at.Steady.Add(lease))
-			}
-			if Unfit(err) {
-				t.postpone(tx, f.ID, err)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			begun = append(begun, to.Record)
-		}
-		return nil
+	err = t.db.Update(ctx, func(tx kv.Tx) (err error) {
+		begun, err = BeginAttempts(changes{accounts{tx}, t, at}, fences, c, lease,
+			func(id imagegen.GenerationID, why error) { t.postpone(tx, id, why) })
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -93,9 +76,9 @@ func (t *Tables) beginAttempts(ctx context.Context, fences []imagegen.Fence, c i
 	return begun, nil
 }
 
-// Unfit reports whether an error of a write says that a row cannot be read, or that its charge cannot be read or is
+// unfit reports whether an error of a write says that a row cannot be read, or that its charge cannot be read or is
 // another's. Such a row is put aside, since it would hold up all others at every claim.
-func Unfit(err error) bool {
+func unfit(err error) bool {
 	_, damaged := errors.AsType[kv.Damage](err)
 	_, broken := errors.AsType[imagegen.Violation](err)
 	return damaged || broken

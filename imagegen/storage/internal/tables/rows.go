@@ -98,16 +98,6 @@ func endOf(r *row, in bool) []byte {
 	return kv.Key(kv.TimeKey(r.CompletedAt))
 }
 
-// formerEnded is the index of ended rows by identifier that ended replaces.
-const formerEnded = kv.Bucket("generations.ended")
-
-// IndexEnds moves what has ended from the former index of ended rows to the one by their end. more: not all of it, so
-// that one transaction does not become too large. A row that cannot be read is left out, and an audit finds it.
-func IndexEnds(tx kv.Tx) (more bool) { return ended.Replace(tx, formerEnded, maxMoved) }
-
-// maxMoved is how many rows one call of IndexEnds moves.
-const maxMoved = 10_000
-
 // holder reads the row that holds an idempotency key, whether or not it still reserves it.
 // imagegen.ErrNotFound: none has it.
 func holder(tx kv.Tx, u imagegen.UserID, key string) (row, error) {

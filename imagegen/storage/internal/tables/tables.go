@@ -17,7 +17,6 @@ import (
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
-	"github.com/imagegend/imagegend/imagegen/storage/internal/clock"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/feed"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/kv"
 	"github.com/imagegend/imagegend/imagegen/storage/internal/ledger"
@@ -85,12 +84,11 @@ func (t *Tables) Load(ctx context.Context) error {
 
 // writeRow runs f in a transaction. The clock is read once, before it, since f may run more than once and
 // must decide the same each time. With an error it may return a record: the one that stands in the way.
-func (t *Tables) writeRow(ctx context.Context, f func(tx kv.Tx, at clock.Reading) (row, error)) (imagegen.Record,
-	error) {
+func (t *Tables) writeRow(ctx context.Context, f func(changes) (row, error)) (imagegen.Record, error) {
 	var r row
 	at := t.books.Read()
 	err := t.db.Update(ctx, func(tx kv.Tx) (err error) {
-		r, err = f(tx, at)
+		r, err = f(changes{accounts{tx}, t, at})
 		return err
 	})
 	return r.Record, err
@@ -99,7 +97,7 @@ func (t *Tables) writeRow(ctx context.Context, f func(tx kv.Tx, at clock.Reading
 // act is trail.Act in this database: a change with its row in the audit trail.
 func (t *Tables) act(ctx context.Context, act account.Act, f func(kv.Tx) (trail.Change, error)) error {
 	at := t.books.Now()
-	return trail.Act(ctx, t.db, at, act, func(tx kv.Tx) (trail.Change, error) {
+	return trail.Act(ctx, at, act, t.db.Update, trail.Append, func(tx kv.Tx) (trail.Change, error) {
 		c, err := f(tx)
 		if e, some := feed.OfAct(act, c, at); err == nil && some && t.feeds.Load() {
 			happened(tx, e)

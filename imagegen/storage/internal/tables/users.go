@@ -99,9 +99,7 @@ func (t *Tables) SetAccountType(ctx context.Context, id imagegen.UserID, account
 // DisableUser implements [imagegen.AccountStore].
 func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return t.changeUser(ctx, account.ActUserDisable, id, func(_ kv.Tx, u *imagegen.User) error {
-		if u.DisabledAt.IsZero() {
-			u.DisabledAt = at
-		}
+		u.DisabledAt = cmp.Or(u.DisabledAt, at)
 		return nil
 	})
 }
@@ -109,9 +107,7 @@ func (t *Tables) DisableUser(ctx context.Context, id imagegen.UserID, at time.Ti
 // SuspendUser implements [imagegen.AccountStore].
 func (t *Tables) SuspendUser(ctx context.Context, id imagegen.UserID, at time.Time) error {
 	return t.changeUser(ctx, account.ActUserSuspend, id, func(_ kv.Tx, u *imagegen.User) error {
-		if u.SuspendedAt.IsZero() {
-			u.SuspendedAt = at
-		}
+		u.SuspendedAt = cmp.Or(u.SuspendedAt, at)
 		return nil
 	})
 }
@@ -249,9 +245,7 @@ func (t *Tables) Keys(ctx context.Context, u imagegen.UserID) ([]imagegen.Key, e
 // of this process that begins later is let in by it.
 func (t *Tables) RevokeKey(ctx context.Context, id imagegen.KeyID, at time.Time) (imagegen.Key, error) {
 	return t.changeKey(ctx, account.ActKeyRevoke, id, trail.KeyRevoked, func(k *imagegen.Key) {
-		if k.RevokedAt.IsZero() {
-			k.RevokedAt = at
-		}
+		k.RevokedAt = cmp.Or(k.RevokedAt, at)
 	})
 }
 

@@ -1,7 +1,7 @@
 // Package trail keeps the audit trail in an ordered key-value database: rows in the order in which they
 // were written, each with the hash of the one before it.
 //
-// Stores write the trail themselves. They run each act of an operator through Act or ActIn, which put its row into
+// Stores write the trail themselves. They run each act of an operator through Act, which puts its row into
 // the act's own transaction; acts.go says what the rows tell. Failed sign-ins do not get a row each: Failures
 // counts them. Storages that keep the trail elsewhere share everything but the chain.
 package trail
@@ -67,12 +67,8 @@ type Change struct {
 // Act runs f, which changes something, and puts its row into the same transaction: there is neither without the
 // other. f follows the rules of [kv.DB]. With a refusal it returns what it was to change. If a definite error
 // refuses the act, a row that says so is written in a transaction of its own; if that fails, the failure is dropped.
-func Act(ctx context.Context, db kv.DB, now time.Time, act account.Act, f func(kv.Tx) (Change, error)) error {
-	return ActIn(ctx, now, act, db.Update, Append, f)
-}
-
-// ActIn is Act for other kinds of transactions: update runs one, and note puts a row at the end of the trail.
-func ActIn[Tx any](ctx context.Context, now time.Time, act account.Act,
+// update runs a transaction, and note puts a row at the end of the trail.
+func Act[Tx any](ctx context.Context, now time.Time, act account.Act,
 	update func(context.Context, func(Tx) error) error, note func(Tx, account.TrailRow) error,
 	f func(Tx) (Change, error)) error {
 	var c Change // what the last run of f returned

@@ -126,7 +126,7 @@ func placeForm(c *kv.Coder, p *ledger.Place) {
 }
 
 func usageForm(c *kv.Coder, u *ledger.Usage) {
-	c.Version(2)
+	c.Version(1)
 	kv.Text(c, &u.User)
 	kv.Text(c, &u.Key)
 	day := u.Day.Unix()
@@ -139,9 +139,7 @@ func usageForm(c *kv.Coder, u *ledger.Usage) {
 	for _, n := range []*int{&u.Images, &u.Generations, &u.Failed} {
 		kv.Number(c, n)
 	}
-	if c.Since(2) {
-		kv.Number(c, &u.Cancelled)
-	}
+	kv.Number(c, &u.Cancelled)
 }
 
 func totalForm(c *kv.Coder, t *ledger.KeyTotal) {
