@@ -104,7 +104,7 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 		sums := make(rules.Totals)
 		for _, g := range db.generations {
 			sums.Add(g.TotalsKey(), g.Record.Totals())
-			db.auditGeneration(rows, g, &r)
+			db.auditGeneration(ctx, rows, g, &r)
 		}
 		for k, t := range db.totals {
 			sums.Add(k, imagegen.Totals{}.Minus(t))
@@ -120,13 +120,13 @@ func (db *DB) Audit(ctx context.Context) (r imagegen.AuditReport, err error) {
 }
 
 // auditGeneration checks a generation by itself, and compares it with its charge, its images and its references.
-func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
+func (db *DB) auditGeneration(ctx context.Context, rows ledger.Rows, g *generation, r *imagegen.AuditReport) {
 	rules.Found(r.Add, g.ID, g.Check())
 	rules.Found(r.Add, g.ID, rules.Charged(rows, g.Record, g.joint))
 	for _, f := range rules.Images(g.Record) {
 		r.Images++
 		violation := imagegen.Violation{Rule: "image bytes", Subject: string(f.Key.Image)}
-		if b, err := db.images.kept.open(f.Key); err != nil {
+		if b, err := db.images.OpenImage(ctx, f.Key); err != nil {
 			violation.Detail = "there are none"
 			r.Add(violation)
 		} else if wrong := f.Compare(b); wrong != nil {
@@ -135,7 +135,7 @@ func (db *DB) auditGeneration(rows ledger.Rows, g *generation, r *imagegen.Audit
 		}
 	}
 	for _, f := range rules.References(g.Record) {
-		b, err := db.spool.staged.open(f.Upload)
+		b, err := db.spool.Open(ctx, f.Upload)
 		if err != nil {
 			continue // another Spool may keep it
 		}
