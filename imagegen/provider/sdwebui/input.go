@@ -19,7 +19,7 @@ var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", 
 	"inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
 // extra reads Input. A prompt in it must contain the placeholder of the request's prompt.
-func (c Config) extra() (*template.Part, error) {
+func (c Config) extra() (*template.Filler, error) {
 	for name, value := range c.Input {
 		if slices.Contains(kept, name) {
 			return nil, fmt.Errorf("the option Input sets %s; the images would then not be what is asked for", name)
