@@ -62,7 +62,7 @@ func override(q, o imagegen.Options) imagegen.Options {
 
 // form has the references behind the fields, in their order: the mask belongs to the first.
 func form(fields map[string]any, r imagegen.ProviderRequest) *upstream.Body {
-	var f upstream.Form
+	f := upstream.NewForm()
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		f.Field(name, fmt.Sprint(fields[name]))
 	}
