@@ -12,7 +12,8 @@ func (c Config) body(r imagegen.ProviderRequest, o choice) (*upstream.Body, erro
 	var d upstream.Document
 	parts := []any{map[string]any{"text": r.Prompt}}
 	for _, f := range r.References {
-		parts = append(parts, map[string]any{"inlineData": map[string]any{"mimeType": f.MediaType, "data": d.Base64(f)}})
+		file := map[string]any{"mimeType": f.MediaType, "data": d.Base64(f)}
+		parts = append(parts, map[string]any{"inlineData": file})
 	}
 	image := map[string]any{}
 	if o.ratio != imagegen.RatioAuto { // else it is the upstream's own choice: the reference's, else a square

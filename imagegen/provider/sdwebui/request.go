@@ -47,8 +47,8 @@ func (p *Provider) request(r imagegen.ProviderRequest, mask *imagegen.ProviderRe
 	path = "/sdapi/v1/txt2img"
 	if len(r.References) > 0 {
 		path = "/sdapi/v1/img2img"
-		maps.Copy(fields, map[string]any{"init_images": []string{d.Base64(r.References[0])}, "resize_mode": cropAndResize,
-			"denoising_strength": c.ReferenceDenoising})
+		maps.Copy(fields, map[string]any{"init_images": []string{d.Base64(r.References[0])},
+			"resize_mode": cropAndResize, "denoising_strength": c.ReferenceDenoising})
 		if mask != nil { // only what is white in it is drawn anew
 			maps.Copy(fields, map[string]any{"mask": d.Base64(*mask), "mask_blur": 0, "inpainting_fill": beginAsItWas,
 				"inpaint_full_res": false, "inpainting_mask_invert": 0})

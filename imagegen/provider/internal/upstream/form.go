@@ -11,8 +11,8 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 )
 
-// Form is a multipart form (RFC 7578) whose files are read while it is sent. NewForm makes one, which makes one Body. It
-// is not safe for concurrent use.
+// Form is a multipart form (RFC 7578) whose files are read while it is sent. NewForm makes one, which makes one Body.
+// It is not safe for concurrent use.
 type Form struct {
 	body   Body
 	text   bytes.Buffer // what is not in body yet
