@@ -70,11 +70,11 @@ func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateR
 
 // optionFields returns the options that are asked for.
 func optionFields(o wire.Options) (fields [][2]string) {
-	if o.OutputFormat != "" {
-		fields = append(fields, [2]string{"output_format", string(o.OutputFormat)})
+	if o.Format != "" {
+		fields = append(fields, [2]string{"output_format", string(o.Format)})
 	}
-	if o.OutputCompression != nil {
-		fields = append(fields, [2]string{"output_compression", strconv.Itoa(*o.OutputCompression)})
+	if o.Compression != nil {
+		fields = append(fields, [2]string{"output_compression", strconv.Itoa(*o.Compression)})
 	}
 	if o.Background != "" {
 		fields = append(fields, [2]string{"background", string(o.Background)})

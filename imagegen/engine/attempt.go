@@ -27,22 +27,21 @@ type attempt struct {
 
 	consumed consumption
 
-	jobSaved atomic.Bool // a later attempt can resume the upstream's job
+	jobSaved atomic.Bool  // a later attempt can resume the upstream's job
+	taken    atomic.Int64 // how many images this attempt has received whole
+	orphaned atomic.Bool  // files may be stored that are not among images: a write failed
+	asked    atomic.Int64 // how often the provider reported a member that it asked
 
-	// mu guards what follows, down to asked, and showTimer. The provider's images arrive on
-	// the goroutine of run and are stored on another; the watchdog and the timer of showSoon have
-	// theirs.
-	mu       sync.Mutex
-	ended    bool
-	images   []imagegen.StoredImage // those that former attempts have shown, and this one's
-	taken    int                    // how many images this attempt has received whole
-	orphaned bool                   // files may be stored that are not among images: a write failed
-	asked    int                    // how often the provider reported a member that it asked
+	// mu guards what follows, down to showTimer. The provider's images arrive on the goroutine of run and are stored
+	// on another; the watchdog and the timer of showSoon have theirs.
+	mu        sync.Mutex
+	ended     bool
+	images    []imagegen.StoredImage // those that former attempts have shown, and this one's
+	showTimer *time.Timer            // nil: no show is scheduled
 
 	// those that former attempts have shown and that have not come again. Of run's goroutine alone
-	earlier   []imagegen.StoredImage
-	showTimer *time.Timer    // nil: no show is scheduled
-	shows     sync.WaitGroup // shows that are scheduled or being written
+	earlier []imagegen.StoredImage
+	shows   sync.WaitGroup // shows that are scheduled or being written
 }
 
 // run carries the attempt out. base lives as long as the process; limit is how long the
@@ -120,7 +119,7 @@ func (a *attempt) collect(ctx context.Context) (err error) {
 		}
 		i := unstored{within, d, storing}
 		if a.repeated(d.sha256) {
-			a.took(-1)
+			a.taken.Add(-1)
 			i.discardAfter(nil)
 			continue
 		}
@@ -203,10 +202,7 @@ func (a *attempt) lose(ctx context.Context, lost int, why error) error {
 
 // removeOrphans removes what was stored but is not part of the outcome.
 func (a *attempt) removeOrphans(base context.Context) {
-	a.mu.Lock()
-	orphaned := a.orphaned
-	a.mu.Unlock()
-	if orphaned {
+	if a.orphaned.Load() {
 		a.engine.removeImages(base, a.record.ID, a.record.Attempt, a.names()...)
 	}
 }
@@ -220,7 +216,7 @@ func (a *attempt) endOnce() (images []imagegen.StoredImage, lost int, first bool
 		return nil, 0, false
 	}
 	a.ended = true
-	return slices.Clone(a.images), len(a.record.Images) + a.taken - len(a.images), true
+	return slices.Clone(a.images), len(a.record.Images) + int(a.taken.Load()) - len(a.images), true
 }
 
 // addImage counts a stored image. If the attempt has ended meanwhile, the file is an orphan, and run
@@ -229,26 +225,15 @@ func (a *attempt) addImage(i imagegen.StoredImage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
-		a.orphaned = true
+		a.orphaned.Store(true)
 		return
 	}
 	a.images = append(a.images, i)
 	a.showSoon()
 }
 
-// leftFile notes that a file may be stored that is not among the images.
-func (a *attempt) leftFile() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.orphaned = true
-}
-
 // enough reports whether all images have come, including those of earlier attempts.
-func (a *attempt) enough() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.record.Images)+a.taken == a.record.N
-}
+func (a *attempt) enough() bool { return len(a.record.Images)+int(a.taken.Load()) == a.record.N }
 
 // imageCount is how many images the generation has so far, including those of earlier
 // attempts.
@@ -327,11 +312,4 @@ func (a *attempt) repeated(sum [sha256.Size]byte) bool {
 		return true
 	}
 	return false
-}
-
-// took counts n more images as received, or, if n is negative, as none that count.
-func (a *attempt) took(n int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.taken += n
 }

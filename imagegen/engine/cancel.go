@@ -33,7 +33,11 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 		Failure: &imagegen.Failure{Class: imagegen.ClassCancelled, Detail: "its owner cancelled it"}})
 	switch {
 	case errors.Is(err, imagegen.ErrStale) || errors.Is(err, imagegen.ErrTransition):
-		return e.cancelledMeanwhile(ctx, r.ID)
+		// somebody else has changed it, which may be a cancellation too
+		if got, err = e.Record(ctx, r.ID); err == nil && !got.Cancelled() && !got.PartlyCancelled {
+			err = imagegen.ErrNotCancellable
+		}
+		return got, err
 	case err != nil:
 		return got, err
 	}
@@ -43,14 +47,4 @@ func (e *Engine) cancel(ctx context.Context, r imagegen.Record) (imagegen.Record
 	e.concluded(ctx, got)
 	e.uploads.RemoveFiles(r.References)
 	return got, nil
-}
-
-// cancelledMeanwhile reads a generation that somebody else has changed, and returns
-// ErrNotCancellable unless that was a cancellation too.
-func (e *Engine) cancelledMeanwhile(ctx context.Context, id imagegen.GenerationID) (imagegen.Record, error) {
-	r, err := e.Record(ctx, id)
-	if err == nil && !r.Cancelled() && !r.PartlyCancelled {
-		err = imagegen.ErrNotCancellable
-	}
-	return r, err
 }

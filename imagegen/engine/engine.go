@@ -68,17 +68,17 @@ func New(cfg Config) (*Engine, error) {
 		accounts:  account.New(cfg.Store, ids, cfg.Now),
 		ids:       ids,
 		slots:     schedule.NewSlots(cfg.Limits.Concurrency),
-		shares:    newShares(),
+		shares:    &shares{joining: make(map[imagegen.UserID]int)},
 		refusals:  newRefusals(cfg.Limits.MaxRefusals),
 		undecoded: newUndecoded(),
 		unstored:  newUnstored(),
 		decoding:  semaphore.NewWeighted(decodeBudget),
 		lists:     newTurns(rowsOfUser, rowsOfAll),
 		turning:   newTurns(turnedOfUser, turnedOfAll),
-		leases:    newLeases(),
+		leases:    &leases{held: make(map[imagegen.Fence]*lease)},
 		life:      newLifecycle(),
 		hints:     make(chan struct{}, 1),
-		health:    newHealth(),
+		health:    &health{last: make(map[string]ProviderHealth)},
 	}
 	e.uploads, e.thumbnails = e.newUploads(), e.newThumbnails()
 	e.waiting = waiting.NewRoom(waiting.Config{

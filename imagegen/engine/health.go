@@ -41,8 +41,6 @@ type health struct {
 	last map[string]ProviderHealth // by model
 }
 
-func newHealth() *health { return &health{last: make(map[string]ProviderHealth)} }
-
 func (h *health) of(model string) ProviderHealth {
 	h.mu.Lock()
 	defer h.mu.Unlock()

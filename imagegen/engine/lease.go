@@ -21,8 +21,6 @@ type leases struct {
 // lease is known by its address: the same fence can be dropped and held anew.
 type lease struct{ cancel context.CancelCauseFunc }
 
-func newLeases() *leases { return &leases{held: make(map[imagegen.Fence]*lease)} }
-
 // hold adds an attempt until drop; cancel is called with ErrStale if its lease is lost.
 func (l *leases) hold(f imagegen.Fence, cancel context.CancelCauseFunc) {
 	l.mu.Lock()

@@ -103,9 +103,7 @@ func (a *attempt) request(ctx context.Context) imagegen.ProviderRequest {
 		return q
 	}
 	q.MemberDone = func(member string, took time.Duration, images int, err error) {
-		a.mu.Lock()
-		a.asked++
-		a.mu.Unlock()
+		a.asked.Add(1)
 		o := e.event(imagegen.EventAsked, a.record)
 		o.Member, o.Duration, o.Count, o.Err = member, took, images, err
 		e.notifyObserver(ctx, o)
@@ -127,9 +125,7 @@ func (a *attempt) noteJob(save func(context.Context, []byte) error) func(context
 
 // attempted tells Config.Observer how the attempt ended.
 func (a *attempt) attempted(images int, cost *imagegen.AttemptCost, err error) {
-	a.mu.Lock()
-	a.step.event.Members, a.step.event.Cost = a.asked, cost
-	a.mu.Unlock()
+	a.step.event.Members, a.step.event.Cost = int(a.asked.Load()), cost
 	a.step.report(images, err)
 }
 

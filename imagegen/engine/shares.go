@@ -21,8 +21,6 @@ type shares struct {
 	all     int
 }
 
-func newShares() *shares { return &shares{joining: make(map[imagegen.UserID]int)} }
-
 // noteUser notes that a user is active. With the first one, the users in the store are
 // looked at too.
 func (e *Engine) noteUser(ctx context.Context, u imagegen.UserID) {

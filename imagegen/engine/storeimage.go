@@ -47,7 +47,7 @@ func (a *attempt) receiveImage(ctx context.Context, from imagegen.ProviderImage)
 	for {
 		d, err := a.fit(ctx, raw, t)
 		if _, bad := errors.AsType[*badImageError](err); bad {
-			a.took(-1)
+			a.taken.Add(-1)
 		}
 		if _, failed := errors.AsType[*spoolError](err); !failed || ctx.Err() != nil ||
 			errors.Is(err, imagegen.ErrNotFound) {
@@ -62,7 +62,7 @@ func (a *attempt) receiveImage(ctx context.Context, from imagegen.ProviderImage)
 func (a *attempt) receive(ctx context.Context, image io.Reader, m memory) (*received, error) {
 	r, err := a.engine.receive(ctx, image, m)
 	if err == nil {
-		a.took(1)
+		a.taken.Add(1)
 	}
 	return r, err
 }
@@ -136,7 +136,7 @@ func (a *attempt) store(ctx context.Context, d deliverable) error {
 			a.addImage(i)
 			return nil
 		}
-		a.leftFile() // an ImageStore may have kept something although it failed
+		a.orphaned.Store(true) // an ImageStore may have kept something although it failed
 		d.makeRoom(ctx)
 		switch {
 		case ctx.Err() != nil:

@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"cmp"
-	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -110,19 +110,11 @@ func (l *list) header() {
 // endPage writes the end of the list with the cursor of the next page; "" means that this is the last one. A
 // page of which nothing was sent yet goes out with a Content-Length.
 func (l *list) endPage(next imagegen.GenerationID) error {
-	more := struct {
-		HasMore    bool                   `json:"has_more"`
-		NextCursor *imagegen.GenerationID `json:"next_cursor"`
-	}{HasMore: next != ""}
+	end := `],"has_more":false,"next_cursor":null}`
 	if next != "" {
-		more.NextCursor = &next
+		end = fmt.Sprintf(`],"has_more":true,"next_cursor":%q}`, next)
 	}
-	b, err := json.Marshal(more)
-	if err != nil {
-		return l.broken(err)
-	}
-	l.out.WriteString("],")
-	l.out.Write(append(b[1:], '\n'))
+	l.out.WriteString(end + "\n")
 	if l.begun {
 		return l.broken(l.flush())
 	}

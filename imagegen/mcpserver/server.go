@@ -64,9 +64,7 @@ const instructions = "Generates images, which cost credits. Call generate_image;
 // transports, and ends it by cancelling their context.
 func New(s imagegen.Service, o Options) *mcp.Server {
 	o.MaxWait = cmp.Or(o.MaxWait, defaultPatience)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	server := mcp.NewServer(&mcp.Implementation{Name: "imagegend", Title: "imagegend", Version: o.Version},
 		&mcp.ServerOptions{Instructions: instructions,
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: o.Schemas})

@@ -30,14 +30,6 @@ func newRequests(declare *declared) requests {
 // noRoute is the label of requests for which there is no route. The path itself is the caller's choice.
 const noRoute = "none"
 
-// statuses holds the labels of all statuses, so that a request does not make one.
-var statuses = func() (all [600]string) {
-	for n := range all {
-		all[n] = strconv.Itoa(n)
-	}
-	return all
-}()
-
 // watcher is Metrics as a Watcher. Metrics cannot be both: Observer and Watcher each have a method Begin.
 type watcher struct{ *Metrics }
 
@@ -49,8 +41,8 @@ func (watcher) Begin(r *http.Request) context.Context { return r.Context() }
 
 // End implements [httpapi.Watcher].
 func (w watcher) End(_ context.Context, a httpapi.Answer) {
-	// The index is bounded, since a handler can write a status up to 999.
+	// The label is bounded, since a handler can write a status up to 999.
 	route := cmp.Or(a.Route, noRoute)
-	w.requests.answered.WithLabelValues(a.Method, route, statuses[min(max(a.Status, 0), len(statuses)-1)]).Inc()
+	w.requests.answered.WithLabelValues(a.Method, route, strconv.Itoa(min(a.Status, 599))).Inc()
 	w.requests.took.WithLabelValues(a.Method, route).Observe(a.Duration.Seconds())
 }

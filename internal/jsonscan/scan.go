@@ -184,7 +184,7 @@ func (s *Scanner) literal() (Value, error) {
 	}
 	var l []byte
 	for {
-		if err := s.readMore(); err == io.EOF {
+		if _, err := s.peek(1); err == io.EOF {
 			break
 		} else if err != nil {
 			return Value{}, err
@@ -244,7 +244,7 @@ func (s *Scanner) expected(what string) error {
 // next skips white space and returns the byte behind it, which is not consumed. io.EOF: there is none.
 func (s *Scanner) next() (byte, error) {
 	for {
-		if err := s.readMore(); err != nil {
+		if _, err := s.peek(1); err != nil {
 			return 0, err
 		}
 		if c := s.buf[0]; c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -276,15 +276,9 @@ func (s *Scanner) want(c byte, what string) error {
 	return err
 }
 
-// readMore reads until there is something in buf. Afterwards the former bytes of buf are overwritten, so
-// nothing may keep a part of it across a fill. io.EOF: nothing more comes.
-func (s *Scanner) readMore() error {
-	_, err := s.peek(1)
-	return err
-}
-
-// peek reads until there are n bytes in buf, and returns them; with an error those that come before it. It overwrites
-// what fill does. n is small.
+// peek reads until there are n bytes in buf, and returns them; with an error those that come before it. Afterwards the
+// former bytes of buf are overwritten, so nothing may keep a part of it across a peek. n is small. io.EOF: nothing more
+// comes.
 func (s *Scanner) peek(n int) ([]byte, error) {
 	for len(s.buf) < n {
 		if s.r == nil {

@@ -54,9 +54,9 @@ func (s *Scanner) valid(text string) (string, error) {
 
 // plain consumes the next part of a string without escapes, at most most bytes of it (0: as many as are
 // in buf), and the closing quote if that follows; end reports the latter. An empty piece without end
-// means that an escape comes next. piece is a part of buf: it is valid until the next fill.
+// means that an escape comes next. piece is a part of buf: it is valid until the next peek.
 func (s *Scanner) plain(most int) (piece []byte, end bool, err error) {
-	if err := s.readMore(); err != nil {
+	if _, err := s.peek(1); err != nil {
 		return nil, false, s.cutShort(err, "the end of a string")
 	}
 	within := s.buf

@@ -173,8 +173,9 @@ func (a *api) call(x *serving.Exchange, session *engine.Session) error {
 	}
 	if err := checkSingleCall(sent); err != nil {
 		x.Err = err
-		return x.JSON(http.StatusBadRequest, rpcError{Version: "2.0", Error: rpcFailure{invalidRequest,
-			serving.Coded(err).Message}})
+		// the identifier is null, since there is none to trust
+		return x.JSON(http.StatusBadRequest, map[string]any{"jsonrpc": "2.0", "id": nil,
+			"error": map[string]any{"code": invalidRequest, "message": serving.Coded(err).Message}})
 	}
 	r := x.Request.WithContext(context.WithValue(x.Ctx, callerKey{}, caller{session, x.Base}))
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(sent)), int64(len(sent))
@@ -229,18 +230,6 @@ func checkSingleCall(sent []byte) error {
 
 // invalidRequest is the code of JSON-RPC for what is not one valid call.
 const invalidRequest = -32600
-
-// rpcError is the answer to it. Its identifier is null, since there is none to trust.
-type rpcError struct {
-	Version string     `json:"jsonrpc"`
-	ID      *string    `json:"id"`
-	Error   rpcFailure `json:"error"`
-}
-
-type rpcFailure struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
 
 // WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {

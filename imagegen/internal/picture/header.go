@@ -20,16 +20,15 @@ import (
 // format is one of the three image formats. The decoders are named here and not looked up by
 // image.Decode, so formats that a program registers with package image are not accepted.
 type format struct {
-	mediaType    string
-	structure    Format
+	imagegen.Format
 	decode       func(io.Reader) (image.Image, error)
 	decodeConfig func(io.Reader) (image.Config, error)
 }
 
 var (
-	formatPNG  = format{"image/png", PNG, png.Decode, png.DecodeConfig}
-	formatJPEG = format{"image/jpeg", JPEG, jpeg.Decode, jpeg.DecodeConfig}
-	formatWebP = format{"image/webp", WebP, webp.Decode, webp.DecodeConfig}
+	formatPNG  = format{imagegen.FormatPNG, png.Decode, png.DecodeConfig}
+	formatJPEG = format{imagegen.FormatJPEG, jpeg.Decode, jpeg.DecodeConfig}
+	formatWebP = format{imagegen.FormatWebP, webp.Decode, webp.DecodeConfig}
 )
 
 // sniffLength is how many leading bytes identify a format.
@@ -39,7 +38,7 @@ const sniffLength = 12
 // twelve; with more, the error names other formats. It fails unless that is PNG, JPEG or WebP.
 func MediaType(head []byte) (string, error) {
 	f, err := sniff(head)
-	return f.mediaType, err
+	return f.MediaType(), err
 }
 
 func sniff(head []byte) (format, error) {
@@ -78,7 +77,7 @@ func (h Header) Pixels() int64 { return int64(h.Size.Width) * int64(h.Size.Heigh
 
 // seenThrough reports whether a pixel may be transparent. Unlike Alpha it is also true where
 // the header cannot tell, as of a PNG.
-func (h Header) seenThrough() bool { return h.Alpha || h.MediaType == formatPNG.mediaType }
+func (h Header) seenThrough() bool { return h.Alpha || h.format.Format == imagegen.FormatPNG }
 
 const rgba = 4 // bytes of a pixel
 
@@ -87,12 +86,12 @@ const rgba = 4 // bytes of a pixel
 func perPixel(f format, m color.Model, progressive bool) int64 {
 	const coefficients = 16 // bytes: a progressive JPEG keeps an int32 for each of up to four components
 	switch {
-	case f.mediaType == formatJPEG.mediaType && progressive:
+	case f.Format == imagegen.FormatJPEG && progressive:
 		return 2*rgba + coefficients
-	case f.mediaType == formatJPEG.mediaType && m == color.YCbCrModel:
+	case f.Format == imagegen.FormatJPEG && m == color.YCbCrModel:
 		return rgba
-	case f.mediaType == formatJPEG.mediaType, // in other colours it is converted, and there twice for a while
-		f.mediaType == formatWebP.mediaType: // its alpha channel or its palette needs a second picture
+	case f.Format == imagegen.FormatJPEG, // in other colours it is converted, and there twice for a while
+		f.Format == imagegen.FormatWebP: // its alpha channel or its palette needs a second picture
 		return 2 * rgba
 	// 16 bits a channel, and interlaced as below
 	case m == color.RGBA64Model || m == color.NRGBA64Model || m == color.Gray16Model:
@@ -160,7 +159,7 @@ func readHeader(r io.Reader) (h Header, whole *Reader, err error) {
 	if err != nil {
 		return Header{}, nil, err
 	}
-	whole = Whole(b, f.structure)
+	whole = Whole(b, f.Format)
 	in := bufio.NewReader(whole)
 	c, err := f.decodeConfig(in)
 	if err != nil {
@@ -174,7 +173,7 @@ func readHeader(r io.Reader) (h Header, whole *Reader, err error) {
 		_, ended = in.Discard(in.Buffered() + 1)
 	}
 	n := whole.notes
-	h = Header{MediaType: f.mediaType, Alpha: hasAlpha(c.ColorModel), Late: !n.pixels || n.flagged, format: f,
+	h = Header{MediaType: f.MediaType(), Alpha: hasAlpha(c.ColorModel), Late: !n.pixels || n.flagged, format: f,
 		perPixel: perPixel(f, c.ColorModel, n.progressive), stored: imagegen.Size{Width: c.Width, Height: c.Height}}
 	return h.with(n), whole, nil
 }
@@ -200,4 +199,4 @@ func survive(err *error) {
 }
 
 // Whole is [Whole] of an image of this format.
-func (h Header) Whole(r io.Reader) *Reader { return Whole(r, h.format.structure) }
+func (h Header) Whole(r io.Reader) *Reader { return Whole(r, h.format.Format) }

@@ -47,14 +47,6 @@ const (
 	jpegCOM  = 0xfe
 )
 
-func (s *jpegSegments) consume(p []byte) (n int, ended bool, err error) {
-	rest := p
-	for len(rest) > 0 && err == nil && !ended {
-		rest, ended, err = s.step(rest)
-	}
-	return len(p) - len(rest), ended, err
-}
-
 // step consumes one byte of p, which is not empty, or as much as it holds of the current part.
 func (s *jpegSegments) step(p []byte) (rest []byte, ended bool, err error) {
 	switch s.at {

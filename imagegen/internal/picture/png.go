@@ -41,14 +41,6 @@ const (
 	pngBehind           // another chunk has come behind IDAT
 )
 
-func (c *pngChunks) consume(p []byte) (n int, ended bool, err error) {
-	rest := p
-	for len(rest) > 0 && err == nil && !ended {
-		rest, ended, err = c.step(rest)
-	}
-	return len(p) - len(rest), ended, err
-}
-
 // step consumes what p, which is not empty, holds of the current part.
 func (c *pngChunks) step(p []byte) (rest []byte, ended bool, err error) {
 	done := false

@@ -8,6 +8,8 @@ import (
 	"hash/crc32"
 	"io"
 	"strings"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // xmpPacket says, in the words of the IPTC, that a model made the picture. An image gets it when it is not
@@ -46,10 +48,10 @@ func (h Header) Strip(r io.Reader) io.Reader {
 	rest := func(next func(*bufio.Reader) (io.Reader, error)) io.Reader {
 		return &filter{in, strings.NewReader(""), next}
 	}
-	switch xmp := h.format.written(nil, xmpPacket); h.format.structure {
-	case PNG:
+	switch xmp := h.format.written(nil, xmpPacket); h.format.Format {
+	case imagegen.FormatPNG:
 		return io.MultiReader(io.LimitReader(in, pngBeginning), strings.NewReader(xmp), rest(nextPNG))
-	case JPEG:
+	case imagegen.FormatJPEG:
 		return io.MultiReader(io.LimitReader(in, jpegBeginning(in)), strings.NewReader(xmp), rest(nextJPEG))
 	default:
 		return io.MultiReader(strings.NewReader(webpBeginning(in, h, len(xmp))), rest(nextWebP), strings.NewReader(xmp))
@@ -62,14 +64,14 @@ func (f format) mark(r io.Reader, profile []byte, xmp string) io.Reader {
 	if len(profile) < 128 || string(profile[16:20]) != "RGB " { // the pixels are RGB now
 		profile = nil
 	}
-	head := map[Format]int64{PNG: pngBeginning, JPEG: 2}[f.structure]
+	head := map[imagegen.Format]int64{imagegen.FormatPNG: pngBeginning, imagegen.FormatJPEG: 2}[f.Format]
 	return io.MultiReader(io.LimitReader(r, head), strings.NewReader(f.written(profile, xmp)), r)
 }
 
 // written is a profile and an XMP packet as a file contains them. There is no profile for WebP.
 func (f format) written(profile []byte, xmp string) (parts string) {
-	switch f.structure {
-	case PNG:
+	switch f.Format {
+	case imagegen.FormatPNG:
 		if profile != nil {
 			var stream bytes.Buffer
 			z := zlib.NewWriter(&stream)
@@ -80,7 +82,7 @@ func (f format) written(profile []byte, xmp string) (parts string) {
 		if xmp != "" {
 			parts += pngChunk("iTXt", string(xmpKeyword)+"\x00\x00\x00\x00"+xmp) // not compressed, no language
 		}
-	case JPEG:
+	case imagegen.FormatJPEG:
 		if xmp != "" {
 			parts = jpegPiece(jpegAPP+1, "http://ns.adobe.com/xap/1.0/\x00"+xmp)
 		}
@@ -90,7 +92,7 @@ func (f format) written(profile []byte, xmp string) (parts string) {
 			number := string(iccPrefix) + string([]byte{byte(i + 1), byte(all)})
 			parts += jpegPiece(jpegAPP+2, number+string(profile[i*most:min((i+1)*most, len(profile))]))
 		}
-	case WebP:
+	case imagegen.FormatWebP:
 		return webpChunk("XMP ", xmp)
 	}
 	return parts

@@ -35,10 +35,10 @@ func (t Target) Matches(h Header) bool {
 // MatchesExceptPixels is Matches without looking at transparency, which only the pixels
 // tell for certain.
 func (t Target) MatchesExceptPixels(h Header) bool {
-	if t.Rewrite && h.MediaType == formatJPEG.mediaType || t.Strip && h.Orientation.Turned() {
+	if t.Rewrite && h.format.Format == imagegen.FormatJPEG || t.Strip && h.Orientation.Turned() {
 		return false
 	}
-	return (t.Size.Auto() || t.Size == h.Size) && (t.Format == "" || t.Format.MediaType() == h.MediaType)
+	return (t.Size.Auto() || t.Size == h.Size) && (t.Format == "" || t.Format == h.format.Format)
 }
 
 // written is the format in which a changed image is encoded: JPEG stays JPEG; PNG and,
@@ -47,7 +47,7 @@ func (t Target) written(h Header) imagegen.Format {
 	switch {
 	case t.Format != "":
 		return t.Format
-	case h.MediaType == formatJPEG.mediaType:
+	case h.format.Format == imagegen.FormatJPEG:
 		return imagegen.FormatJPEG
 	}
 	return imagegen.FormatPNG
@@ -122,8 +122,8 @@ func (t Target) Encoder(h Header) Encoder {
 	}
 	if t.written(h) == imagegen.FormatJPEG {
 		encode := func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, &jpeg.Options{Quality: t.Quality}) }
-		return Encoder{formatJPEG.mediaType, encode, mark(formatJPEG)}
+		return Encoder{formatJPEG.MediaType(), encode, mark(formatJPEG)}
 	}
 	to := png.Encoder{CompressionLevel: png.BestSpeed}
-	return Encoder{formatPNG.mediaType, to.Encode, mark(formatPNG)}
+	return Encoder{formatPNG.MediaType(), to.Encode, mark(formatPNG)}
 }

@@ -24,23 +24,8 @@ const (
 	webpData
 )
 
-func (c *webpChunks) consume(p []byte) (n int, ended bool, err error) {
-	rest := p
-	for len(rest) > 0 && err == nil && !ended {
-		rest, err = c.step(rest)
-		ended = err == nil && c.at == webpHead && c.field.n == 0 && c.riff == 0
-	}
-	if ended && !c.image {
-		if c.moves {
-			return len(p) - len(rest), false, broken("it is an animation; a single picture is needed")
-		}
-		return len(p) - len(rest), false, broken("it ends without pixels")
-	}
-	return len(p) - len(rest), ended, err
-}
-
 // step consumes what p, which is not empty, holds of the current part.
-func (c *webpChunks) step(p []byte) (rest []byte, err error) {
+func (c *webpChunks) step(p []byte) (rest []byte, ended bool, err error) {
 	done := false
 	switch c.at {
 	case webpBegin:
@@ -57,7 +42,15 @@ func (c *webpChunks) step(p []byte) (rest []byte, err error) {
 		c.notes.collect(p[:n])
 		c.took(n)
 	}
-	return rest, err
+	switch {
+	case err != nil || c.at != webpHead || c.field.n > 0 || c.riff > 0:
+		return rest, false, err
+	case c.moves && !c.image:
+		return rest, false, broken("it is an animation; a single picture is needed")
+	case !c.image:
+		return rest, false, broken("it ends without pixels")
+	}
+	return rest, true, nil
 }
 
 func (c *webpChunks) beginChunk() error {

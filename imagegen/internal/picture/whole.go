@@ -16,16 +16,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-)
 
-// Format is an image format whose structure is known.
-type Format int
-
-// The formats.
-const (
-	PNG  Format = iota // each chunk's CRC, one zlib header, from IHDR to IEND
-	JPEG               // markers from SOI to EOI, with a frame and a scan
-	WebP               // chunks that fill their RIFF, with an image among them
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // ErrBroken is the error of an image that is not whole.
@@ -37,18 +29,18 @@ func broken(format string, args ...any) error {
 
 // structure follows the bytes of an image in one format.
 type structure interface {
-	// consume takes the next bytes, however the stream was cut, and returns how many of them belong to the
-	// image. ended reports that the image is complete; what follows does not belong to it. Memory does
-	// not grow with the image.
-	consume(p []byte) (n int, ended bool, err error)
+	// step takes the next bytes, at least one, however the stream was cut, and returns those that it did not
+	// take. ended reports that the image is complete; what follows does not belong to it. Memory does not grow
+	// with the image.
+	step(p []byte) (rest []byte, ended bool, err error)
 }
 
 // follow returns what follows an image in a format and collects its notes.
-func follow(f Format, n *notes) structure {
+func follow(f imagegen.Format, n *notes) structure {
 	switch f {
-	case PNG:
+	case imagegen.FormatPNG:
 		return &pngChunks{notes: n}
-	case JPEG:
+	case imagegen.FormatJPEG:
 		return &jpegSegments{notes: n}
 	}
 	return &webpChunks{notes: n}
@@ -57,7 +49,7 @@ func follow(f Format, n *notes) structure {
 // Whole returns a reader of the image at the beginning of r. It reaches its end only if
 // the image is complete; bytes of r behind the image are not read, or cut off. Otherwise
 // reading ends with ErrBroken or the error of r.
-func Whole(r io.Reader, f Format) *Reader {
+func Whole(r io.Reader, f imagegen.Format) *Reader {
 	w := &Reader{in: r}
 	w.structure = follow(f, &w.notes)
 	return w
@@ -80,7 +72,10 @@ func (w *Reader) Read(p []byte) (int, error) {
 		return 0, w.err
 	}
 	n, err := w.in.Read(p)
-	n, ended, wrong := w.consume(p[:n])
+	rest, ended, wrong := p[:n], false, error(nil)
+	for len(rest) > 0 && !ended && wrong == nil {
+		rest, ended, wrong = w.step(rest)
+	}
 	switch {
 	case wrong != nil:
 		w.err = wrong
@@ -91,7 +86,7 @@ func (w *Reader) Read(p []byte) (int, error) {
 	default:
 		w.err = err
 	}
-	return n, w.err
+	return n - len(rest), w.err
 }
 
 // field collects the bytes of a field of fixed length that may come in parts. The longest has

@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -17,12 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/picture"
 )
 
 type sample struct {
 	name   string
-	format picture.Format
+	format imagegen.Format
 	bytes  []byte
 }
 
@@ -42,13 +44,13 @@ func samples() []sample {
 		}
 	}
 	return []sample{
-		{"png", picture.PNG, small.Bytes()},
-		{"png of several chunks", picture.PNG, large.Bytes()},
-		{"jpeg", picture.JPEG, photo.Bytes()},
-		{"progressive jpeg", picture.JPEG, progressive},
-		{"jpeg of many scans", picture.JPEG, scans(100)},
-		{"webp", picture.WebP, webp("VP8L", lossless)},
-		{"webp with metadata", picture.WebP, webp("VP8X", make([]byte, 10), "ICCP", []byte("odd"), "VP8 ",
+		{"png", imagegen.FormatPNG, small.Bytes()},
+		{"png of several chunks", imagegen.FormatPNG, large.Bytes()},
+		{"jpeg", imagegen.FormatJPEG, photo.Bytes()},
+		{"progressive jpeg", imagegen.FormatJPEG, progressive},
+		{"jpeg of many scans", imagegen.FormatJPEG, scans(100)},
+		{"webp", imagegen.FormatWebP, webp("VP8L", lossless)},
+		{"webp with metadata", imagegen.FormatWebP, webp("VP8X", make([]byte, 10), "ICCP", []byte("odd"), "VP8 ",
 			[]byte("some pixels"))},
 	}
 }
@@ -131,17 +133,17 @@ func TestEveryFlippedBitOfAPNG(t *testing.T) {
 
 func TestBroken(t *testing.T) {
 	for name, s := range map[string]sample{
-		"jpeg without a frame":        {"", picture.JPEG, []byte("\xff\xd8\xff\xda\x00\x02x\xff\xd9")},
-		"jpeg without pixels":         {"", picture.JPEG, []byte("\xff\xd8\xff\xc0\x00\x02\xff\xd9")},
-		"jpeg of a short segment":     {"", picture.JPEG, []byte("\xff\xd8\xff\xe0\x00\x01")},
-		"jpeg without a marker":       {"", picture.JPEG, []byte("\xff\xd8hello")},
-		"jpeg within a jpeg":          {"", picture.JPEG, []byte("\xff\xd8\xff\xd8")},
-		"jpeg of endless scans":       {"", picture.JPEG, scans(101)},
-		"webp without pixels":         {"", picture.WebP, webp("VP8X", make([]byte, 10))},
-		"webp of nothing":             {"", picture.WebP, webp()},
-		"webp with a chunk too long":  {"", picture.WebP, append(webp("VP8L", lossless)[:16], 0xff, 0xff, 0, 0)},
-		"webp that is another RIFF":   {"", picture.WebP, []byte("RIFF\x10\x00\x00\x00WAVEfmt ")},
-		"a png that is called a jpeg": {"", picture.JPEG, samples()[0].bytes},
+		"jpeg without a frame":        {"", imagegen.FormatJPEG, []byte("\xff\xd8\xff\xda\x00\x02x\xff\xd9")},
+		"jpeg without pixels":         {"", imagegen.FormatJPEG, []byte("\xff\xd8\xff\xc0\x00\x02\xff\xd9")},
+		"jpeg of a short segment":     {"", imagegen.FormatJPEG, []byte("\xff\xd8\xff\xe0\x00\x01")},
+		"jpeg without a marker":       {"", imagegen.FormatJPEG, []byte("\xff\xd8hello")},
+		"jpeg within a jpeg":          {"", imagegen.FormatJPEG, []byte("\xff\xd8\xff\xd8")},
+		"jpeg of endless scans":       {"", imagegen.FormatJPEG, scans(101)},
+		"webp without pixels":         {"", imagegen.FormatWebP, webp("VP8X", make([]byte, 10))},
+		"webp of nothing":             {"", imagegen.FormatWebP, webp()},
+		"webp with a chunk too long":  {"", imagegen.FormatWebP, append(webp("VP8L", lossless)[:16], 0xff, 0xff, 0, 0)},
+		"webp that is another RIFF":   {"", imagegen.FormatWebP, []byte("RIFF\x10\x00\x00\x00WAVEfmt ")},
+		"a png that is called a jpeg": {"", imagegen.FormatJPEG, samples()[0].bytes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := io.ReadAll(picture.Whole(bytes.NewReader(s.bytes), s.format))
@@ -153,7 +155,7 @@ func TestBroken(t *testing.T) {
 // An animation is whole, but no picture: the error says which of the two is wrong.
 func TestAnAnimationIsNoPicture(t *testing.T) {
 	moving := webp("VP8X", make([]byte, 10), "ANIM", make([]byte, 6), "ANMF", []byte("a frame"))
-	_, err := io.ReadAll(picture.Whole(bytes.NewReader(moving), picture.WebP))
+	_, err := io.ReadAll(picture.Whole(bytes.NewReader(moving), imagegen.FormatWebP))
 	is.New(t).True(err != nil && strings.Contains(err.Error(), "animation"))
 }
 
@@ -173,10 +175,10 @@ func TestErrorsOfTheReader(t *testing.T) {
 // A picture that the decoder takes is whole, and never longer than what was read.
 func FuzzWhole(f *testing.F) {
 	for _, s := range samples() {
-		f.Add(s.bytes, byte(s.format))
+		f.Add(s.bytes, byte(slices.Index(imagegen.Formats(), s.format)))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, kind byte) {
-		format := picture.Format(kind % 3)
+		format := imagegen.Formats()[kind%3]
 		got, err := io.ReadAll(picture.Whole(bytes.NewReader(b), format))
 		if !bytes.HasPrefix(b, got) {
 			t.Fatal("it yields other bytes than it reads")
@@ -196,7 +198,8 @@ func BenchmarkWhole(b *testing.B) {
 	b.Run(fmt.Sprintf("png of %d KB", large.Len()>>10), func(b *testing.B) {
 		b.SetBytes(int64(large.Len()))
 		for b.Loop() {
-			if _, err := io.Copy(io.Discard, picture.Whole(bytes.NewReader(large.Bytes()), picture.PNG)); err != nil {
+			whole := picture.Whole(bytes.NewReader(large.Bytes()), imagegen.FormatPNG)
+			if _, err := io.Copy(io.Discard, whole); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -9,15 +9,6 @@ type Body interface {
 	Check() error
 }
 
-var (
-	_ Body = (*Models)(nil)
-	_ Body = (*BalanceBody)(nil)
-	_ Body = (*Generation)(nil)
-	_ Body = (*List)(nil)
-	_ Body = (*Quote)(nil)
-	_ Body = (*UsageReport)(nil)
-)
-
 // Check implements Body.
 func (w Models) Check() error { return is(w.Object, "list") }
 

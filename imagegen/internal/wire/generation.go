@@ -66,7 +66,7 @@ func NewGeneration(g imagegen.Generation, base string) Generation {
 	w := Generation{
 		Object: "image_generation", ID: g.ID, Status: g.Status, Model: g.Model, Prompt: g.Prompt, N: g.N,
 		Size: g.Size.String(), RequestedQuality: g.Quality, ReferenceCount: g.ReferenceCount,
-		Mask: g.Masked, Options: newOptions(g.Options), AspectRatio: g.Ratio, Quality: g.Tier,
+		Mask: g.Masked, Options: Options(g.Options), AspectRatio: g.Ratio, Quality: g.Tier,
 		Effort: g.Effort, CreatedAt: Time(g.CreatedAt), CompletedAt: Time(g.CompletedAt),
 		Images: make([]Image, len(g.Images)),
 		Usage:  Usage{g.Credits, g.CreditsRequested}, PollURL: base + GenerationPath(g.ID),
@@ -95,7 +95,7 @@ func (w Generation) Value() (imagegen.Generation, error) {
 	size, err := imagegen.ParseSize(w.Size)
 	g := imagegen.Generation{
 		ID: w.ID, Status: w.Status, Model: w.Model, Prompt: w.Prompt, N: w.N, Size: size, Quality: w.RequestedQuality,
-		ReferenceCount: w.ReferenceCount, Masked: w.Mask, Options: w.Options.Value(), Ratio: w.AspectRatio,
+		ReferenceCount: w.ReferenceCount, Masked: w.Mask, Options: imagegen.Options(w.Options), Ratio: w.AspectRatio,
 		Tier: w.Quality, Effort: w.Effort, CreatedAt: time.Time(w.CreatedAt), CompletedAt: time.Time(w.CompletedAt),
 		Credits: w.Usage.Credits, CreditsRequested: w.Usage.CreditsRequested,
 	}
@@ -136,21 +136,10 @@ func (w List) Value() (imagegen.Page, error) {
 }
 
 // Options are the options that a request asks for, or that a generation was asked for with. What was not
-// asked for is left out.
+// asked for is left out. The two types convert into each other.
 type Options struct {
-	OutputFormat      imagegen.Format     `json:"output_format,omitempty"`
-	OutputCompression *int                `json:"output_compression,omitempty"`
-	Background        imagegen.Background `json:"background,omitempty"`
-	Seed              *int64              `json:"seed,omitempty"`
-}
-
-// newOptions converts.
-func newOptions(o imagegen.Options) Options {
-	return Options{o.Format, o.Compression, o.Background, o.Seed}
-}
-
-// Value converts back.
-func (w Options) Value() imagegen.Options {
-	return imagegen.Options{Format: w.OutputFormat, Compression: w.OutputCompression, Background: w.Background,
-		Seed: w.Seed}
+	Format      imagegen.Format     `json:"output_format,omitempty"`
+	Compression *int                `json:"output_compression,omitempty"`
+	Background  imagegen.Background `json:"background,omitempty"`
+	Seed        *int64              `json:"seed,omitempty"`
 }

@@ -82,7 +82,7 @@ type Request struct {
 // NewRequest converts. References and a mask are left out: they need a form.
 func NewRequest(q imagegen.GenerateRequest) Request {
 	return Request{Model: q.Model, Prompt: q.Prompt, Size: q.Size.String(), Quality: string(q.Quality), N: q.N,
-		Async: q.Async, Options: newOptions(q.Options), MaxCredits: q.MaxCredits}
+		Async: q.Async, Options: Options(q.Options), MaxCredits: q.MaxCredits}
 }
 
 // BalanceBody is the answer to a request for the balance.

@@ -40,12 +40,15 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 		}
 		return now.progress(), nil
 	}
+	// The answer about a task that was moderated may come with the status 503 (vercel/ai,
+	// packages/black-forest-labs).
 	a.Ended = func(err error) (task.Progress, bool) {
-		failed, ok := errors.AsType[*state](err)
-		if !ok {
+		var now answer
+		failed, ok := errors.AsType[*upstream.StatusError](err)
+		if !ok || json.Unmarshal(failed.Answer.Body, &now) != nil || now.Status == "" {
 			return task.Progress{}, false
 		}
-		return failed.progress(), true
+		return now.progress(), true
 	}
 	a.Probe = func(ctx context.Context, client *upstream.Client) error {
 		var account struct{ Credits float64 }
@@ -86,28 +89,6 @@ func (c Config) fields(r imagegen.ProviderRequest, size imagegen.Size, f family,
 type answer struct {
 	Status string
 	Result struct{ Sample string }
-}
-
-// state is the cause of an error whose body has the state of a task: that of a task that was moderated may come with
-// the status 503 (vercel/ai, packages/black-forest-labs).
-type state struct {
-	answer
-	cause error
-}
-
-func (s *state) Error() string { return s.cause.Error() }
-
-func (s *state) Unwrap() error { return s.cause }
-
-// classify keeps the class that the status says, and adds the state of the task for API.Ended.
-func classify(f upstream.Failure) *imagegen.ProviderError {
-	var a answer
-	if err := json.Unmarshal(f.Body, &a); err != nil || a.Status == "" {
-		return nil
-	}
-	e := f.Error()
-	e.Err = &state{a, e.Err}
-	return e
 }
 
 // progress takes an unknown status for another name of work in progress, since the upstream has added some. Failures

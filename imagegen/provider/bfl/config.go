@@ -88,7 +88,7 @@ func New(c Config) (*Provider, error) {
 		Can: f.declare(imagegen.Capabilities{Sizes: f.sizes, SizeRules: c.SizeRules, MaxReferences: c.MaxReferences,
 			MaxPrompt: c.MaxPrompt}),
 		Upstream: upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: "x-key", KeyHosts: c.keyHosts(),
-			ImageHosts: c.ImageHosts, Private: c.Private, Classify: classify}}, f))
+			ImageHosts: c.ImageHosts, Private: c.Private}}, f))
 	if err != nil {
 		return nil, fmt.Errorf("bfl: %w", err)
 	}

@@ -54,7 +54,7 @@ func (a *attempt) upload(ctx context.Context, r imagegen.ProviderReference) (str
 }
 
 func (a *attempt) store(ctx context.Context, r imagegen.ProviderReference) (string, error) {
-	var f upstream.Form
+	f := upstream.NewForm()
 	f.File("image", r)
 	f.Field("type", "input")
 	f.Field("subfolder", a.folder())

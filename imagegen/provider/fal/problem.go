@@ -12,21 +12,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen/provider/internal/upstream"
 )
 
-// problem is the cause of an error with which a request has ended, as the model or the platform says. The error page
-// of a proxy in between is not a problem in this sense: the request may go on.
-type problem struct {
-	kind  string // content_policy_violation, request_timeout and the like
-	units imagegen.Micros
-	cause error
-}
-
 // unitsHeader says how many billable units a request has used, also one that ended with an error (fal-ai/fal-js,
 // libs/client/src/response.ts).
 const unitsHeader = "X-Fal-Billable-Units"
-
-func (p *problem) Error() string { return fmt.Sprintf("%v (%s)", p.cause, p.kind) }
-
-func (p *problem) Unwrap() error { return p.cause }
 
 // unstarted are the platform's errors for requests on which no runner has begun to work.
 var unstarted = []string{"runner_scheduling_failure", "runner_connection_refused", "startup_timeout"}
@@ -38,20 +26,20 @@ var refusals = []string{"content_policy_violation"}
 // locked. Reason: Exhausted balance. …" (fal-ai/fal, issues 1112 and 1162).
 const locked = "User is locked"
 
-// classify reads the errors that fal documents. For any other, the status decides; also for a 429, which limits who
-// asks and does not say how the request has ended.
+func isLocked(f upstream.Failure) bool {
+	return f.Status == http.StatusForbidden && strings.Contains(string(f.Body), locked)
+}
+
+// classify reads the errors that fal documents. For any other, the status decides.
 func classify(f upstream.Failure) *imagegen.ProviderError {
-	kind := kindOf(f)
-	if f.Status == http.StatusForbidden && strings.Contains(string(f.Body), locked) {
-		e := f.Error()
+	e, kind := f.Error(), kindOf(f)
+	if isLocked(f) {
 		e.Message = "the upstream has locked the account; is its balance exhausted?"
+	}
+	if kind == "" {
 		return e
 	}
-	if kind == "" || f.Status == http.StatusTooManyRequests {
-		return nil
-	}
-	e := f.Error()
-	e.Err = &problem{kind, upstream.Micros(f.Header.Get(unitsHeader)), e.Err}
+	e.Err = fmt.Errorf("%w (%s)", e.Err, kind)
 	switch {
 	case slices.Contains(refusals, kind):
 		e.Class, e.Message = imagegen.ClassRefused, "the model's moderation refused the request"
@@ -61,9 +49,13 @@ func classify(f upstream.Failure) *imagegen.ProviderError {
 	return e
 }
 
-// kindOf returns the type of a documented error; "" if it is none. Of several details a refusal
-// counts, else the first.
+// kindOf returns the type of an error with which a request has ended, as the model or the platform says, such as
+// request_timeout. Of several details a refusal counts, else the first. "": the request may go on, as after the error
+// page of a proxy in between, or after a 429, which limits who asks.
 func kindOf(f upstream.Failure) string {
+	if isLocked(f) || f.Status == http.StatusTooManyRequests {
+		return ""
+	}
 	var platform struct {
 		ErrorType string `json:"error_type"`
 	}

@@ -65,7 +65,7 @@ func (p *Provider) Probe(ctx context.Context) error {
 		err = p.client.JSON(ctx, http.MethodGet, p.path(), nil, nil)
 	} else {
 		err = p.client.JSON(ctx, http.MethodPost, p.path()+":countTokens",
-			map[string]any{"contents": []content{{"user", []part{{Text: "a"}}}}}, nil)
+			map[string]any{"contents": contents(map[string]any{"text": "a"})}, nil)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: asking for model %q: %w", p.config.Name, p.config.Model, err)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/http"
+	"maps"
 	"slices"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -116,8 +116,10 @@ func New(c Config) (*Provider, error) {
 	if err := cmp.Or(c.validate(), f.validateConfig(c)); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
+	headers := map[string]string{"OpenAI-Organization": c.Organization, "OpenAI-Project": c.Project}
+	maps.DeleteFunc(headers, func(_, value string) bool { return value == "" })
 	client, err := upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
-		Header: c.header(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
+		Headers: headers, ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify()})
 	if err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
@@ -146,14 +148,4 @@ func (c Config) validate() error {
 		return fmt.Errorf("the option Moderation is %q; it can be auto or low", c.Moderation)
 	}
 	return c.capabilities().Validate()
-}
-
-func (c Config) header() http.Header {
-	h := http.Header{}
-	for name, value := range map[string]string{"OpenAI-Organization": c.Organization, "OpenAI-Project": c.Project} {
-		if value != "" {
-			h.Set(name, value)
-		}
-	}
-	return h
 }

@@ -1,7 +1,6 @@
 package sdwebui
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,7 +19,7 @@ var kept = []string{"width", "height", "batch_size", "n_iter", "force_task_id", 
 	"inpainting_fill", "inpaint_full_res", "inpainting_mask_invert"}
 
 // extra reads Input. A prompt in it must contain the placeholder of the request's prompt.
-func (c Config) extra() (*template.Part, error) {
+func (c Config) extra() (*template.Filler, error) {
 	for name, value := range c.Input {
 		if slices.Contains(kept, name) {
 			return nil, fmt.Errorf("the option Input sets %s; the images would then not be what is asked for", name)
@@ -32,31 +31,18 @@ func (c Config) extra() (*template.Part, error) {
 	return template.NewPart(c.Input)
 }
 
-// with returns the parameters with the fields of the configured Input, which replace those of the same name.
-func (q parameters) with(extra *template.Part, r imagegen.ProviderRequest, size imagegen.Size,
-	d *upstream.Document) (any, error) {
-	raw, err := json.Marshal(q)
-	if err != nil {
-		return nil, err
-	}
-	var all map[string]any
-	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, err
-	}
-	own := extra.Fill(r, size, d.Base64)
-	if settings, ok := own["override_settings"].(map[string]any); ok {
-		q.keepSettings(settings)
-	}
-	maps.Copy(all, own)
-	return all, nil
-}
+// settings are those of the web UI that hold for one request; checkpoint is one of them.
+const settings, checkpoint = "override_settings", "sd_model_checkpoint"
 
-// keepSettings adds to other settings those that they do not have: with a setting of its own beside it, the configured
-// checkpoint is still the one that draws.
-func (q parameters) keepSettings(others map[string]any) {
-	for name, value := range q.Settings {
-		if _, set := others[name]; !set {
-			others[name] = value
+// addInput adds the fields of the configured Input, which replace those of the same name. With a setting of its own
+// beside it, the configured checkpoint is still the one that draws.
+func (p *Provider) addInput(fields map[string]any, r imagegen.ProviderRequest, size imagegen.Size,
+	d *upstream.Document) {
+	own := p.extra.Fill(r, size, d.Base64)
+	if others, ok := own[settings].(map[string]any); ok && p.config.Checkpoint != "" {
+		if _, set := others[checkpoint]; !set {
+			others[checkpoint] = p.config.Checkpoint
 		}
 	}
+	maps.Copy(fields, own)
 }

@@ -21,7 +21,7 @@ import (
 type Provider struct {
 	config Config
 	client *upstream.Client
-	extra  *template.Part // Config.Input
+	extra  *template.Filler // Config.Input
 	canvas upstream.Canvas
 	can    imagegen.Capabilities
 	turn   chan struct{} // has room for one value, which is in it while a call draws

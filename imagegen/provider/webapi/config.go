@@ -134,7 +134,7 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
-		KeyPrefix: c.KeyPrefix, Header: c.header(), ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify})
+		KeyPrefix: c.KeyPrefix, Headers: c.Headers, ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
@@ -270,12 +270,4 @@ func (c Config) checkHeaders() error {
 		}
 	}
 	return nil
-}
-
-func (c Config) header() http.Header {
-	h := http.Header{}
-	for name, value := range c.Headers {
-		h.Set(name, value)
-	}
-	return h
 }

@@ -56,10 +56,10 @@ func (f *files) mark(r imagegen.ProviderReference) string {
 
 // form makes a field of each name of an input, or of each element if its value is a list. The names are sorted.
 func (f files) form(input map[string]any) (*upstream.Body, error) {
-	var form upstream.Form
+	form := upstream.NewForm()
 	for _, name := range slices.Sorted(maps.Keys(input)) {
 		for _, value := range elements(input[name]) {
-			if err := f.addFile(&form, name, value); err != nil {
+			if err := f.addFile(form, name, value); err != nil {
 				return nil, err
 			}
 		}

@@ -76,7 +76,7 @@ func (p *Provider) upload(ctx context.Context, references []imagegen.ProviderRef
 
 // uploadOne stores one reference. An answer without an address is an error.
 func (p *Provider) uploadOne(ctx context.Context, r imagegen.ProviderReference) (link, error) {
-	var f upstream.Form
+	f := upstream.NewForm()
 	f.File(p.config.Upload.Field, r)
 	response, err := p.client.Do(ctx, http.MethodPost, p.config.Upload.Path, f.Body())
 	if err != nil {

@@ -69,20 +69,10 @@ func New(c Config) *Uploads {
 // gives their bytes back to the user. It can be repeated. A file without an identifier was
 // never stored.
 func (u *Uploads) RemoveFiles(files []imagegen.ReferenceFile) {
-	var ids []imagegen.ReferenceID
-	for _, f := range files {
-		if f.ID != "" { // it was kept
-			ids = append(ids, f.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return
-	}
-	u.forget(ids)
-	u.Remove(ids...)
+	u.removeIf(files, func(imagegen.ReferenceID) bool { return true })
 }
 
-// countKept notes whose bytes a stored file takes, until forget. arrival has counted the bytes.
+// countKept notes whose bytes a stored file takes, until it is removed. arrival has counted the bytes.
 func (u *Uploads) countKept(user imagegen.UserID, id imagegen.ReferenceID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,29 +112,27 @@ func (u *Uploads) Held(before time.Time) map[imagegen.GenerationID]Held {
 
 // RemoveHeld removes what Held has returned, but for files that have come to belong to the generation anew since.
 func (u *Uploads) RemoveHeld(h Held) {
+	u.removeIf(h.Files, func(id imagegen.ReferenceID) bool {
+		k, ok := u.kept[id]
+		return ok && k.since.Equal(h.Since)
+	})
+}
+
+// removeIf removes those of the files that were stored and that gone, which is called with u.mu held, reports.
+func (u *Uploads) removeIf(files []imagegen.ReferenceFile, gone func(imagegen.ReferenceID) bool) {
 	var ids []imagegen.ReferenceID
 	u.mu.Lock()
-	for _, f := range h.Files {
-		if k, ok := u.kept[f.ID]; ok && k.since.Equal(h.Since) {
-			delete(u.kept, f.ID)
-			u.bytes.Give(k.user, k.bytes)
+	for _, f := range files {
+		if f.ID != "" && gone(f.ID) {
 			ids = append(ids, f.ID)
+			k := u.kept[f.ID] // zero: an earlier process has counted it
+			u.bytes.Give(k.user, k.bytes)
+			delete(u.kept, f.ID)
 		}
 	}
 	u.mu.Unlock()
 	if len(ids) > 0 {
 		u.Remove(ids...)
-	}
-}
-
-func (u *Uploads) forget(ids []imagegen.ReferenceID) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for _, id := range ids {
-		if k, ok := u.kept[id]; ok {
-			delete(u.kept, id)
-			u.bytes.Give(k.user, k.bytes)
-		}
 	}
 }
 

@@ -22,8 +22,6 @@ type endSignal struct {
 	listeners int
 }
 
-func newEnds() *ends { return &ends{of: make(map[imagegen.GenerationID]*endSignal)} }
-
 // listen returns a channel that is closed when the generation has ended. The caller must call leave once it no longer
 // listens. An end before the call of listen is not reported: look at the record after it.
 func (e *ends) listen(id imagegen.GenerationID) (ended <-chan struct{}, leave func()) {

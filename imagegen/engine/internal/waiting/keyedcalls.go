@@ -24,8 +24,6 @@ type keyedCall struct {
 	ended       chan struct{}
 }
 
-func newKeyedCalls() *keyedCalls { return &keyedCalls{calls: make(map[userKey]*keyedCall)} }
-
 // ClaimKey gives the idempotency key of a call to it until release. If another call has the key, running is closed when
 // that one ends. ErrIdempotencyKeyReused: it asks for something else.
 func (r *Room) ClaimKey(of imagegen.Record) (release func(), running <-chan struct{}, err error) {

@@ -64,8 +64,9 @@ type Room struct {
 // NewRoom returns a room in which nobody waits.
 func NewRoom(c Config) *Room {
 	return &Room{Config: c, answers: share.New[Caller](int64(c.MaxWaiting), math.MaxInt64),
-		awaits: share.New[Caller](maxAwaits, math.MaxInt64), ends: newEnds(), openCalls: newOpenCalls(),
-		keys: newKeyedCalls()}
+		awaits: share.New[Caller](maxAwaits, math.MaxInt64), openCalls: newOpenCalls(),
+		ends: &ends{of: make(map[imagegen.GenerationID]*endSignal)},
+		keys: &keyedCalls{calls: make(map[userKey]*keyedCall)}}
 }
 
 // Answer returns a record as soon as its first call can be answered, and meanwhile hands it to show each time that it

@@ -62,6 +62,22 @@ func New(m Model) (*Filler, error) {
 	return f, nil
 }
 
+// NewPart returns a Filler of fields that a provider sends beside its own: its input need not contain everything that a
+// request asks for. An error says what is wrong with the option Input. That includes placeholders for options that the
+// provider itself decides on: Format, Background, Mask and WhiteMask.
+func NewPart(input map[string]any) (*Filler, error) {
+	t, err := parse(input)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{Format, Background, Mask, WhiteMask} {
+		if t.uses[name] {
+			return nil, fmt.Errorf("the option Input has the placeholder %s, which means nothing here", name)
+		}
+	}
+	return &Filler{template: t}, nil
+}
+
 // checkOptions makes sure that Input has a place for the formats in FormatNames, and only one for a mask.
 func (f *Filler) checkOptions() error {
 	uses := f.template.uses
@@ -141,25 +157,16 @@ func (f *Filler) tierOf(z imagegen.Size) string {
 }
 
 // Fill returns the input for a request for images of that size, which Can.Choose has chosen. url returns what stands
-// for a reference image or a mask, such as a data: URL; it can be called several times for the same one.
+// for a reference image or a mask, such as a data: URL; it can be called several times for the same one. Without
+// references there is no mask either.
 func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size,
 	url func(imagegen.ProviderReference) string) map[string]any {
-	v := f.template.values(r, size, url)
-	v[Ratio], v[Tier] = f.ratioOf(size), f.tierOf(size)
-	if name := f.FormatNames[r.Options.Format]; name != "" {
-		v[Format] = name
-	}
-	return f.template.substitute(v)
-}
-
-// values are what the placeholders stand for in a request, before a model's own names are put in their place. Without
-// references there is no mask either.
-func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size,
-	url func(imagegen.ProviderReference) string) values {
 	v := values{
 		Prompt: r.Prompt, N: r.N, Quality: string(r.Quality),
-		Width: size.Width, Height: size.Height, Size: size.String(),
-		Ratio: string(imagegen.NearestRatio(size, imagegen.Ratios())), Tier: string(imagegen.TierOf(size.Area())),
+		Width: size.Width, Height: size.Height, Size: size.String(), Ratio: f.ratioOf(size), Tier: f.tierOf(size),
+	}
+	if name := f.FormatNames[r.Options.Format]; name != "" {
+		v[Format] = name
 	}
 	if r.Options.Seed != nil {
 		v[Seed] = *r.Options.Seed
@@ -171,15 +178,15 @@ func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size,
 		v[Background] = string(r.Options.Background)
 	}
 	if len(r.References) == 0 {
-		return v
+		return f.template.substitute(v)
 	}
 	for _, mask := range []string{Mask, WhiteMask} {
-		if r.Mask != nil && t.uses[mask] {
+		if r.Mask != nil && f.template.uses[mask] {
 			v[mask] = url(*r.Mask)
 		}
 	}
 	for _, list := range []string{References, Each} {
-		if !t.uses[list] {
+		if !f.template.uses[list] {
 			continue
 		}
 		urls := make([]string, len(r.References))
@@ -188,8 +195,8 @@ func (t *template) values(r imagegen.ProviderRequest, size imagegen.Size,
 		}
 		v[list] = urls
 	}
-	if t.uses[Reference] {
+	if f.template.uses[Reference] {
 		v[Reference] = url(r.References[0])
 	}
-	return v
+	return f.template.substitute(v)
 }

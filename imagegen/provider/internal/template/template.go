@@ -1,6 +1,6 @@
 // Package template fills the input that a configuration describes with the values of a request. A [Filler] is for a
-// model whose whole input is configured, and makes sure that nothing a request asks for is dropped. A [Part] is for a
-// provider that adds configured fields to its own. Values are never parsed again, so a prompt cannot contain a
+// model whose whole input is configured, and makes sure that nothing a request asks for is dropped; that of [NewPart]
+// is for a provider that adds configured fields to its own. Values are never parsed again, so a prompt cannot contain a
 // placeholder.
 package template
 

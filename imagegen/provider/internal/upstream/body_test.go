@@ -113,7 +113,7 @@ func TestForm(t *testing.T) {
 			got = r.MultipartForm
 		}
 	}, nil)
-	var f upstream.Form
+	f := upstream.NewForm()
 	f.Field("prompt", "a\r\n--b")
 	f.File("image[]", reference(a))
 	f.File("image[]", reference(b))
@@ -145,7 +145,7 @@ func TestUnreadableReference(t *testing.T) {
 	f.err = errors.New("the disk is on fire")
 	r := reference(f)
 	r.Size = 200
-	var form upstream.Form
+	form := upstream.NewForm()
 	form.File("image", r)
 	_, err := c.Do(t.Context(), http.MethodPost, "/x", form.Body())
 	e, ok := errors.AsType[*imagegen.ProviderError](err)
@@ -160,7 +160,7 @@ func TestEarlyAnswer(t *testing.T) {
 	is := is.New(t)
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) }, nil)
 	f := fileOf(8 << 20)
-	var form upstream.Form
+	form := upstream.NewForm()
 	form.File("image", reference(f))
 	_, err := c.Do(t.Context(), http.MethodPost, "/x", form.Body())
 	is.True(err != nil)
@@ -184,7 +184,7 @@ func TestReferencesAreNotHeld(t *testing.T) {
 		got.Add(n)
 	}, nil)
 	r := imagegen.ProviderReference{Reference: endless{size}, MediaType: "image/png", Size: size}
-	var f upstream.Form
+	f := upstream.NewForm()
 	var d upstream.Document
 	var urls []string
 	for range count {

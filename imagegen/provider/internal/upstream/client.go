@@ -47,8 +47,8 @@ type Options struct {
 	// or https must be named: "example.com:8443".
 	KeyHosts []string
 
-	// Header is sent with every request but those for images. The user agent and the key are set after it.
-	Header http.Header
+	// Headers are sent with every request but those for images. The user agent and the key are set after them.
+	Headers map[string]string
 
 	// ImageHosts are the only hosts that images are fetched from, written as in KeyHosts. nil: any public host, but
 	// only BaseURL's, at its port, if the upstream is Private.
@@ -180,8 +180,8 @@ var errSwitched = errors.New("the upstream switched to another protocol without 
 
 // setHeader sets the key last, so that no configured header replaces it.
 func (c *Client) setHeader(ctx context.Context, r *http.Request) error {
-	for name, values := range c.options.Header {
-		r.Header[http.CanonicalHeaderKey(name)] = values
+	for name, value := range c.options.Headers {
+		r.Header.Set(name, value)
 	}
 	r.Header.Set("User-Agent", userAgent)
 	key := c.options.Key

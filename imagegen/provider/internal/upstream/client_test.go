@@ -56,7 +56,7 @@ func TestPathsAndHeaders(t *testing.T) {
 		io.WriteString(w, `{"a":1}`)
 	}, func(o *upstream.Options) {
 		o.BaseURL += "/v1/?api-version=7"
-		o.Header = http.Header{"X-Team": {"blue"}}
+		o.Headers = map[string]string{"X-Team": "blue"}
 	})
 	var out struct{ A int }
 	is.NoErr(c.JSON(t.Context(), http.MethodGet, "/models/a%2Fb?x=y", nil, &out))

@@ -39,7 +39,7 @@ type Failure struct {
 // 422 are of ClassInvalid. Everything else is of ClassUnknown, including 5xx: a proxy in front
 // of the upstream may have answered after work was done. The error wraps a [*StatusError].
 func (f Failure) Error() *imagegen.ProviderError {
-	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body)}}
+	e := &imagegen.ProviderError{Err: &StatusError{f.Status, RetryAfter(f.Header), Excerpt(f.Body), f}}
 	switch f.Status {
 	case http.StatusTooManyRequests:
 		e.Class, e.RetryAfter = imagegen.ClassRateLimited, RetryAfter(f.Header)
@@ -79,6 +79,7 @@ type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // 0 if the upstream did not say
 	Excerpt    string
+	Answer     Failure // all of it, for adapters
 }
 
 func (e *StatusError) Error() string {
