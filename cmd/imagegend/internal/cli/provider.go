@@ -14,9 +14,8 @@ import (
 
 // providerCommand groups what can be done with upstreams without a server. So far that is one command.
 func (a *app) providerCommand() *cobra.Command {
-	c := &cobra.Command{Use: "provider", Short: "check the upstreams behind the models"}
-	c.AddCommand(a.providerCheckCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "provider", Short: "check the upstreams behind the models"},
+		a.providerCheckCommand())
 }
 
 // providerCheckCommand reads the models as serve would, and sends what a Prober sends: no upstream is asked for an
