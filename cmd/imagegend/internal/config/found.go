@@ -13,12 +13,6 @@ import (
 // charged to an account of theirs, or files read and replaced.
 var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "ref": true}
 
-// unnamed is the error of a setting in namedOnly.
-func unnamed(file, setting string) error {
-	return fmt.Errorf("%s: %s counts only in a file that you name, for anybody can place one in a directory: give --%s %s, or set %s or %s",
-		file, setting, fileFlag, file, EnvName(fileFlag), EnvName(setting))
-}
-
 // findOwn looks for a file in the working directory that nobody named. It must belong to this user or to root, and
 // not be writable by everybody. A missing file is an fs.ErrNotExist.
 func findOwn(path, flag string) error {

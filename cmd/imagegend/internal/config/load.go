@@ -37,7 +37,8 @@ func DeclareFile(fs *pflag.FlagSet) {
 // command without settings reads no file, so that it works beside a broken one.
 func Load(fs *pflag.FlagSet) (*Sources, error) {
 	s := &Sources{given: map[string]Origin{}}
-	if !hasSettings(fs) {
+	all := settings(fs)
+	if len(all) == 0 {
 		return s, nil // nothing to fill, so the file may be broken
 	}
 	// viper decides only which source has a value: the flag, the variable or the file, in this order. Reading the
@@ -59,16 +60,17 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 		}
 	}
 	var errs []error
-	settings(fs, func(f *pflag.Flag) {
+	for _, f := range all {
 		origin := s.origin(f, v)
 		s.given[f.Name] = origin
 		switch {
 		case origin.Kind == FromFile && s.found && namedOnly[f.Name]:
-			errs = append(errs, unnamed(s.File, f.Name))
+			errs = append(errs, fmt.Errorf("%s: %s counts only in a file that you name, for anybody can place one in a directory: give --%s %s, or set %s or %s",
+				s.File, f.Name, fileFlag, s.File, EnvName(fileFlag), EnvName(f.Name)))
 		case origin.Kind == FromEnv || origin.Kind == FromFile:
 			errs = append(errs, assign(f, v.Get(f.Name), origin))
 		}
-	})
+	}
 	return s, errors.Join(errs...)
 }
 
