@@ -53,7 +53,7 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 		return openLocal(ctx, at)
 	}
 	dir := at.DataDir
-	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
+	for began := time.Now(); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		place, err := socketPath(dir) // each time: once the directory exists, its links can be followed
 		if err != nil {
 			return nil, err
@@ -74,14 +74,6 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 		return s, err
 	}
 	return nil, ctx.Err()
-}
-
-// pause waits for 20 ms, or until ctx ends.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(20 * time.Millisecond):
-	}
 }
 
 // connect tries once: the socket first, then the database. The order matters: a server holds the lock of the
