@@ -83,7 +83,13 @@ func connect(ctx context.Context, at config.Data, place string) (*Session, error
 		return nil, err // somebody else could have put a socket there, and would learn what the command sends
 	}
 	if answers(ctx, place) {
-		server := newRemote(resolve(place)) // to which nothing is sent yet
+		var d net.Dialer
+		socket := resolve(place)
+		server := &remote{http.Client{Transport: &http.Transport{ // to which nothing is sent yet
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return d.DialContext(ctx, "unix", socket)
+			},
+		}}}
 		return &Session{server, true, server.Close}, nil
 	}
 	// A missing directory is an error of its own, with other advice than a missing database.
@@ -122,16 +128,6 @@ func openLocal(ctx context.Context, at config.Data) (*Session, error) {
 type remote struct{ http http.Client }
 
 var _ admin.Caller = (*remote)(nil)
-
-// newRemote returns a remote that connects to a socket at its first call. Close releases its connections.
-func newRemote(socket string) *remote {
-	var d net.Dialer
-	return &remote{http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return d.DialContext(ctx, "unix", socket)
-		},
-	}}}
-}
 
 // Close releases idle connections. Calls under way go on.
 func (r *remote) Close() error {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
@@ -211,4 +213,22 @@ func (s *Sources) ModelsFile(named string) (string, error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("the models file cannot be read: %w", err)
+}
+
+// namedOnly are settings that count only in a file which the user names. With them, anybody who puts a file into a
+// working directory, by an archive or a repository, could have the API key sent to an address of theirs, prompts
+// charged to an account of theirs, or files read and replaced.
+var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "ref": true}
+
+// findOwn looks for a file in the working directory that nobody named. It must belong to this user or to root, and
+// not be writable by everybody. A missing file is an fs.ErrNotExist.
+func findOwn(path, flag string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	if err := private.CheckOwn(path); err != nil {
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w; if you trust it, name it with --%s", err,
+			flag)}
+	}
+	return nil
 }
