@@ -19,9 +19,8 @@ type Accounts struct {
 	now   func() time.Time
 	ids   *imagegen.IDs
 
-	// used is when keys were last used, collected so that no request pays for writing it; nil until one is. mu guards it.
-	mu   sync.Mutex
-	used map[imagegen.KeyID]time.Time
+	mu   sync.Mutex                   // guards used
+	used map[imagegen.KeyID]time.Time // when keys were last used, so that no request pays for writing it; may be nil
 }
 
 // New returns the accounts of a store. ids makes the identifiers of new users and keys; now

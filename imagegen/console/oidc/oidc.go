@@ -84,7 +84,8 @@ func New(c Config) (*Provider, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Provider{config: c, http: &http.Client{Timeout: answerTime, Transport: transport{u.Hostname(), guard.Transport(true), guard.Transport(false)}}}, nil
+	t := transport{u.Hostname(), guard.Transport(true), guard.Transport(false)}
+	return &Provider{config: c, http: &http.Client{Timeout: answerTime, Transport: t}}, nil
 }
 
 // loopback reports whether a host is this machine. Over plain HTTP to any other, tokens and the secret could be read.

@@ -23,8 +23,8 @@ func Grant(p *frame.Page, u imagegen.User, f *form.Form) error {
 		if err = p.Engine.CheckGrant(p.Context(), u.ID); err == nil {
 			granted, err = p.Ledger.Grant(p.Context(), g)
 		}
-		// The reference has been used for something else if the ledger says so, or if what it returns has other terms: the
-		// ledger compares only user and amount, and returns the existing lot whatever its other terms are.
+		// The reference has been used for something else if the ledger says so, or if what it returns has other terms:
+		// the ledger compares only user and amount, and returns the existing lot whatever its other terms are.
 		same := granted.Expires.Equal(g.Expires) && granted.Promo == g.Promo && granted.Priority == g.Priority
 		if err == nil && !same || errors.Is(err, imagegen.ErrGrantConflict) {
 			addReferenceFault(f, "ref", "Nothing was granted now.")
