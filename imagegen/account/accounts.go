@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -17,13 +18,15 @@ type Accounts struct {
 	store imagegen.Store
 	now   func() time.Time
 	ids   *imagegen.IDs
-	used  *keyUse
+
+	mu   sync.Mutex                   // guards used
+	used map[imagegen.KeyID]time.Time // when keys were last used, so that no request pays for writing it; may be nil
 }
 
 // New returns the accounts of a store. ids makes the identifiers of new users and keys; now
 // returns the current time. A program with an engine uses engine.Engine.Accounts instead.
 func New(store imagegen.Store, ids *imagegen.IDs, now func() time.Time) *Accounts {
-	return &Accounts{store: store, now: now, ids: ids, used: &keyUse{}}
+	return &Accounts{store: store, now: now, ids: ids}
 }
 
 // CreateUser adds a user. name is unique, and 1 to 255 bytes of printable text without space around it, has no slash,

@@ -10,7 +10,6 @@ import (
 	"math"
 	"math/big"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -141,7 +140,13 @@ func (a *Accounts) Authenticate(ctx context.Context, raw string) (imagegen.Key, 
 	}
 	k, u, err := a.usable(ctx, sha256.Sum256([]byte(raw)))
 	if err == nil {
-		a.used.touch(k.ID, a.now())
+		now := a.now()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.used == nil {
+			a.used = make(map[imagegen.KeyID]time.Time)
+		}
+		a.used[k.ID] = now
 	}
 	return k, u, err
 }
@@ -196,28 +201,12 @@ func checksum(s string) string {
 	return string(b[:])
 }
 
-// keyUse collects when keys were last used, so that no request pays for writing it. mu
-// guards last, which is nil until a key is used.
-type keyUse struct {
-	mu   sync.Mutex
-	last map[imagegen.KeyID]time.Time
-}
-
-func (u *keyUse) touch(id imagegen.KeyID, now time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.last == nil {
-		u.last = make(map[imagegen.KeyID]time.Time)
-	}
-	u.last[id] = now
-}
-
 // TakeUsedKeys returns the keys that were used since the previous call of TakeUsedKeys, and when each was
 // last used. The engine calls it, to store those times.
 func (a *Accounts) TakeUsedKeys() map[imagegen.KeyID]time.Time {
-	a.used.mu.Lock()
-	defer a.used.mu.Unlock()
-	last := a.used.last
-	a.used.last = nil
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.used
+	a.used = nil
 	return last
 }

@@ -46,6 +46,14 @@ type Invitation struct {
 	ExpiresAt time.Time
 }
 
+// Identity connects a user with an account at an identity provider, by OpenID Connect.
+type Identity struct {
+	Issuer    string // the identity provider
+	Subject   string // the identifier of the account at the issuer; unlike a name or an address, it never changes
+	User      imagegen.UserID
+	CreatedAt time.Time
+}
+
 // LoginStore keeps how people sign in to the console: passwords, sign-ins, invitations,
 // passkeys and identities. It is optional; only the console needs it. The contract of
 // [imagegen.Store] on concurrency, durability and contexts holds here too.

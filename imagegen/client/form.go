@@ -1,13 +1,16 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime/multipart"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -34,22 +37,18 @@ func streamForm(ctx context.Context, q imagegen.GenerateRequest, stop context.Ca
 // writeForm writes all fields and then the files, so that the service can refuse a field before a file is
 // sent. It returns an *imagegen.Error if a reference is at fault.
 func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateRequest) error {
-	r := wire.NewRequest(q)
-	fields := [][2]string{{"model", r.Model}, {"prompt", r.Prompt}, {"size", r.Size}}
-	if r.Quality != "" {
-		fields = append(fields, [2]string{"quality", r.Quality})
+	body, err := json.Marshal(wire.NewRequest(q))
+	if err != nil {
+		return err
 	}
-	if r.N != 0 {
-		fields = append(fields, [2]string{"n", strconv.Itoa(r.N)})
+	var fields map[string]any // those of the JSON, which have the same names
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber()
+	if err := in.Decode(&fields); err != nil {
+		return err
 	}
-	if r.Async {
-		fields = append(fields, [2]string{"async", "true"})
-	}
-	if r.MaxCredits != 0 {
-		fields = append(fields, [2]string{"max_credits", strconv.FormatInt(int64(r.MaxCredits), 10)})
-	}
-	for _, f := range append(fields, optionFields(r.Options)...) {
-		if err := form.WriteField(f[0], f[1]); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if err := form.WriteField(name, fmt.Sprint(fields[name])); err != nil {
 			return err
 		}
 	}
@@ -66,23 +65,6 @@ func writeForm(ctx context.Context, form *multipart.Writer, q imagegen.GenerateR
 		}
 	}
 	return form.Close()
-}
-
-// optionFields returns the options that are asked for.
-func optionFields(o wire.Options) (fields [][2]string) {
-	if o.Format != "" {
-		fields = append(fields, [2]string{"output_format", string(o.Format)})
-	}
-	if o.Compression != nil {
-		fields = append(fields, [2]string{"output_compression", strconv.Itoa(*o.Compression)})
-	}
-	if o.Background != "" {
-		fields = append(fields, [2]string{"background", string(o.Background)})
-	}
-	if o.Seed != nil {
-		fields = append(fields, [2]string{"seed", strconv.FormatInt(*o.Seed, 10)})
-	}
-	return fields
 }
 
 // file is one file of a form.

@@ -19,13 +19,14 @@ import (
 // CreatedAt is in whole seconds.
 func (c *Client) OpenImage(ctx context.Context, id imagegen.ImageID) (*imagegen.ImageFile, error) {
 	path := wire.ImagePath(imagegen.ImageID(url.PathEscape(string(id))))
-	answer, stored, err := c.getImage(ctx, path, http.Header{"Accept-Encoding": {"identity"}})
+	plain := http.Header{"Accept-Encoding": {"identity"}}
+	answer, stored, err := c.getImage(ctx, path, plain)
 	if err != nil {
 		return nil, err
 	}
 	described := answer
 	if stored { // only the service describes the image
-		if described, err = c.headImage(ctx, path); err != nil {
+		if described, err = c.do(ctx, http.MethodHead, path, plain, nil); err != nil {
 			answer.Body.Close()
 			return nil, err
 		}
@@ -70,11 +71,6 @@ func (c *Client) getImage(ctx context.Context, path string, header http.Header) 
 			Err:     fmt.Errorf("%s: %s", to.Host, there.Status)} // not the address, which lets anybody read the image
 	}
 	return there, true, err
-}
-
-// headImage asks for the header of an image, which always comes from the service.
-func (c *Client) headImage(ctx context.Context, path string) (*http.Response, error) {
-	return c.do(ctx, http.MethodHead, path, http.Header{"Accept-Encoding": {"identity"}}, nil)
 }
 
 // remoteImage reads an image over HTTP. It is not safe for concurrent use. Seek only moves the position:

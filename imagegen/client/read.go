@@ -117,6 +117,18 @@ func (c *Client) poll(ctx context.Context, id imagegen.GenerationID,
 	return g, again, unreadable(err)
 }
 
+// Cancel implements [imagegen.Service]. It can be repeated after an error that leaves the outcome unknown:
+// a generation that was cancelled is returned again.
+func (c *Client) Cancel(ctx context.Context, id imagegen.GenerationID) (imagegen.Generation, error) {
+	path := wire.CancelPath(imagegen.GenerationID(url.PathEscape(string(id))))
+	var body wire.Generation
+	if _, err := c.readWithHeader(ctx, http.MethodPost, path, nil, &body); err != nil {
+		return imagegen.Generation{}, err
+	}
+	g, err := body.Value()
+	return g, unreadable(err)
+}
+
 // preferring is the header that asks for a wait, in whole seconds, rounded up; nil for none.
 func preferring(wait time.Duration) http.Header {
 	seconds := (wait + time.Second - 1) / time.Second

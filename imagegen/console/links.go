@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -14,7 +15,12 @@ import (
 // expires, and an earlier one stops working. SetupLink returns the link's path below [Config.Path], or "" if there
 // already is an operator with a password. The error is the LoginStore's.
 func SetupLink(ctx context.Context, logins account.LoginStore, expires time.Time) (path string, err error) {
-	return link.Setup(ctx, logins, expires)
+	n, err := logins.Operators(ctx)
+	if err != nil || n > 0 {
+		return "", err
+	}
+	return link.Store(ctx, logins, "setup/", link.InvitationHash,
+		account.Invitation{Role: account.RoleOperator, ExpiresAt: expires})
 }
 
 // InvitationLink makes a link with which anybody who has it can choose the password of a user. The link works once,
@@ -38,7 +44,16 @@ func InvitationLink(ctx context.Context, logins account.LoginStore, u imagegen.U
 // not check that the user exists: the link of a user who does not exist, or is disabled, is invalid.
 func SignInLink(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
 	expires time.Time) (path string, err error) {
-	return link.SignIn(ctx, logins, u, role, expires)
+	login, err := logins.Login(ctx, u)
+	if errors.Is(err, imagegen.ErrNotFound) {
+		login = account.Login{User: u, Role: role}
+		err = logins.SetLogin(ctx, login)
+	}
+	if err != nil {
+		return "", err
+	}
+	return link.Store(ctx, logins, "entry/", link.SignInHash,
+		account.Invitation{User: u, Role: login.Role, ExpiresAt: expires})
 }
 
 // SetPassword gives a user a role and a password without a link, for unattended set-up. All sign-ins of the user end.

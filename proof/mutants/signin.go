@@ -3,7 +3,7 @@ package main
 // Nobody is let in, or let do, who has not proved who they are.
 var ofSignIn = []mutant{
 	{name: "confirmation-for-ever", breaks: "what lasts is asked about again after five minutes",
-		file: "imagegen/console/internal/signin/confirm.go", in: "confirmedLately",
+		file: "imagegen/console/internal/signin/confirm.go", in: "Pages.proveIdentity",
 		edit:    always(`age < confirmedFor`),
 		catcher: by(consoles, "TestConfirm")},
 	{name: "confirmation-without-a-password", breaks: "who confirms has the password",

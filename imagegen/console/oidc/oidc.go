@@ -27,6 +27,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/internal/guard"
 )
 
 // Config configures a [Provider]. Issuer and ClientID are required.
@@ -83,7 +84,8 @@ func New(c Config) (*Provider, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Provider{config: c, http: &http.Client{Timeout: answerTime, Transport: newTransport(u.Hostname())}}, nil
+	t := transport{u.Hostname(), guard.Transport(true), guard.Transport(false)}
+	return &Provider{config: c, http: &http.Client{Timeout: answerTime, Transport: t}}, nil
 }
 
 // loopback reports whether a host is this machine. Over plain HTTP to any other, tokens and the secret could be read.
@@ -168,10 +170,24 @@ func (p *Provider) Finish(ctx context.Context, secret []byte,
 	if err != nil {
 		return who, err
 	}
-	if err := p.checkToken(v, token); err != nil {
+	var c claims
+	var all map[string]any
+	if err := errors.Join(token.Claims(&c), token.Claims(&all)); err != nil {
+		return who, imagegen.Invalid("the token of %s cannot be read", p.config.Name)
+	}
+	if err := p.checkToken(v, token, c); err != nil {
 		return who, err
 	}
-	return p.externalIdentity(token)
+	// The name is the first of several claims that is set; providers differ in which.
+	who = console.ExternalIdentity{Subject: token.Subject,
+		Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
+	if p.config.RoleClaim != "" {
+		who.Role = account.RoleUser
+		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {
+			who.Role = account.RoleOperator
+		}
+	}
+	return who, nil
 }
 
 // checkReturn compares what the browser came back with to what it was sent with. The issuer in the answer (RFC 9207) is
@@ -223,11 +239,7 @@ type claims struct {
 
 // checkToken checks that a valid token answers this request, is about somebody, and was made for this client: with
 // several audiences it must name the client as the authorized party.
-func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
-	var c claims
-	if err := token.Claims(&c); err != nil {
-		return imagegen.Invalid("the token of %s cannot be read", p.config.Name)
-	}
+func (p *Provider) checkToken(v authRequest, token *oidc.IDToken, c claims) error {
 	switch {
 	case !same(token.Nonce, v.Nonce):
 		return imagegen.Invalid("the token of %s answers another request", p.config.Name)
@@ -244,25 +256,6 @@ func (p *Provider) checkToken(v authRequest, token *oidc.IDToken) error {
 
 // skew is how far the provider's clock may be behind this one.
 const skew = time.Minute
-
-// externalIdentity returns whom a token is about. The name is the first of several claims that is set; providers differ
-// in which.
-func (p *Provider) externalIdentity(token *oidc.IDToken) (who console.ExternalIdentity, err error) {
-	var c claims
-	var all map[string]any
-	if err := errors.Join(token.Claims(&c), token.Claims(&all)); err != nil {
-		return who, imagegen.Invalid("the token of %s cannot be read", p.config.Name)
-	}
-	who = console.ExternalIdentity{Subject: token.Subject,
-		Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
-	if p.config.RoleClaim != "" {
-		who.Role = account.RoleUser
-		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {
-			who.Role = account.RoleOperator
-		}
-	}
-	return who, nil
-}
 
 // same compares two strings in constant time, so that a secret cannot be guessed bit by bit.
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/imagegend/imagegend/imagegen/internal/guard"
 )
 
 // Bounds on an answer of the provider.
@@ -19,10 +17,6 @@ const (
 type transport struct {
 	issuer           string // name of its host
 	private, foreign http.RoundTripper
-}
-
-func newTransport(issuer string) transport {
-	return transport{issuer, guard.Transport(true), guard.Transport(false)}
 }
 
 // RoundTrip implements [http.RoundTripper]. Reading more than answerBytes of the answer is an error.

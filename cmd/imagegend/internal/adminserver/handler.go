@@ -30,17 +30,16 @@ func NewServer(l *Local) *http.Server {
 
 // onSocket is what surrounds the calls on the socket. A command says everything in the body of a call, and the socket
 // decides who may call, so nothing is prepared.
-var onSocket = surroundings{misunderstood, func(*http.Request, call, any) error { return nil }, refuseCommand}
-
-// misunderstood is the error for a body that a command has sent and this server cannot read: they are of different
-// versions.
-func misunderstood(_ call, why error) error {
-	return fmt.Errorf("the running server does not understand the command: %w", why)
-}
-
-// refuseCommand sends an error to a command, as text that it prints. Only the failure of the disk keeps its type.
-func refuseCommand(w http.ResponseWriter, status int, err error) {
-	answer(w, status, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
+var onSocket = surroundings{
+	// A command and a server of different versions.
+	misread: func(_ call, why error) error {
+		return fmt.Errorf("the running server does not understand the command: %w", why)
+	},
+	prepare: func(*http.Request, call, any) error { return nil },
+	// As text that the command prints. Only the failure of the disk keeps its type.
+	refuse: func(w http.ResponseWriter, status int, err error) {
+		answer(w, status, failure{err.Error(), errors.Is(err, storage.ErrOutcomeUnknown)})
+	},
 }
 
 // surroundings is what differs between the socket and the interface for programs, which share the calls.

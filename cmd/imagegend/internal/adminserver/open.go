@@ -53,7 +53,7 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 		return openLocal(ctx, at)
 	}
 	dir := at.DataDir
-	for began := time.Now(); ctx.Err() == nil; pause(ctx) {
+	for began := time.Now(); ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
 		place, err := socketPath(dir) // each time: once the directory exists, its links can be followed
 		if err != nil {
 			return nil, err
@@ -76,14 +76,6 @@ func Open(ctx context.Context, at config.Data) (*Session, error) {
 	return nil, ctx.Err()
 }
 
-// pause waits for 20 ms, or until ctx ends.
-func pause(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(20 * time.Millisecond):
-	}
-}
-
 // connect tries once: the socket first, then the database. The order matters: a server holds the lock of the
 // database, so without a look at the socket a running server would be an error.
 func connect(ctx context.Context, at config.Data, place string) (*Session, error) {
@@ -91,7 +83,13 @@ func connect(ctx context.Context, at config.Data, place string) (*Session, error
 		return nil, err // somebody else could have put a socket there, and would learn what the command sends
 	}
 	if answers(ctx, place) {
-		server := newRemote(resolve(place)) // to which nothing is sent yet
+		var d net.Dialer
+		socket := resolve(place)
+		server := &remote{http.Client{Transport: &http.Transport{ // to which nothing is sent yet
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return d.DialContext(ctx, "unix", socket)
+			},
+		}}}
 		return &Session{server, true, server.Close}, nil
 	}
 	// A missing directory is an error of its own, with other advice than a missing database.
@@ -130,16 +128,6 @@ func openLocal(ctx context.Context, at config.Data) (*Session, error) {
 type remote struct{ http http.Client }
 
 var _ admin.Caller = (*remote)(nil)
-
-// newRemote returns a remote that connects to a socket at its first call. Close releases its connections.
-func newRemote(socket string) *remote {
-	var d net.Dialer
-	return &remote{http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return d.DialContext(ctx, "unix", socket)
-		},
-	}}}
-}
 
 // Close releases idle connections. Calls under way go on.
 func (r *remote) Close() error {

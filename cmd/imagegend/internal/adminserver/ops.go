@@ -153,6 +153,7 @@ func refuseOps(w http.ResponseWriter, status int, err error) {
 // rule of this package. Everything else is 500: the program may repeat the call.
 func statusOf(otherwise int, err error) (status int, code string) {
 	e, ok := errors.AsType[*imagegen.Error](err)
+	rule, isRule := errors.AsType[*worded](err)
 	switch {
 	case errors.Is(err, storage.ErrOutcomeUnknown):
 		return http.StatusInternalServerError, string(imagegen.CodeInternal)
@@ -169,7 +170,7 @@ func statusOf(otherwise int, err error) (status int, code string) {
 		return http.StatusBadRequest, string(imagegen.CodeInvalidRequest)
 	case otherwise == http.StatusForbidden && !ok:
 		return otherwise, "forbidden"
-	case imagegen.Permanent(err), ruled(err):
+	case imagegen.Permanent(err), isRule && rule.err == nil:
 		return otherwise, "refused"
 	}
 	return http.StatusInternalServerError, string(imagegen.CodeInternal)

@@ -19,12 +19,6 @@ type worded struct {
 // refusal is the error of a rule that said no. It is final, so its status asks a program not to repeat the call.
 func refusal(format string, args ...any) error { return &worded{fmt.Sprintf(format, args...), nil} }
 
-// ruled reports whether a rule of this package said no.
-func ruled(err error) bool {
-	e, ok := errors.AsType[*worded](err)
-	return ok && e.err == nil
-}
-
 func (e *worded) Error() string { return e.text }
 func (e *worded) Unwrap() error { return e.err }
 

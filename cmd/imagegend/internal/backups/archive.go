@@ -3,6 +3,7 @@ package backups
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,19 +61,14 @@ func Past(all []Archive, now time.Time) []Archive {
 func removeLeftovers(dir string) error {
 	var errs []error
 	for _, pattern := range []string{partial, scratch} {
-		found, err := filepath.Glob(filepath.Join(quoted(dir), pattern))
+		found, err := fs.Glob(os.DirFS(dir), pattern)
 		errs = append(errs, err)
-		for _, path := range found {
-			errs = append(errs, os.RemoveAll(path))
+		for _, name := range found {
+			errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("what an earlier backup left cannot be removed: %w", err)
 	}
 	return nil
-}
-
-// quoted returns a pattern for filepath.Glob that matches the path itself.
-func quoted(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -147,7 +147,8 @@ func (s *Schedule) Run(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	for wait := s.first(time.Now()); ; {
+	// The age of the last one is known from its name, so a restart neither skips nor repeats one.
+	for wait := max(0, s.Every-time.Since(s.State().Last.At)); ; {
 		select {
 		case <-ctx.Done():
 			return
@@ -163,12 +164,6 @@ func (s *Schedule) Run(ctx context.Context) {
 			wait = min(wait, again)
 		}
 	}
-}
-
-// first returns how long after the start the first backup is due. The age of the last one is known from its name, so
-// a restart neither skips nor repeats one.
-func (s *Schedule) first(now time.Time) time.Duration {
-	return max(0, s.Every-now.Sub(s.State().Last.At))
 }
 
 // once makes one backup and notes the outcome. One that ctx interrupted is neither a success nor a failure. That old

@@ -94,17 +94,11 @@ func amountArg(to *imagegen.Credits) cobra.PositionalArgs {
 		if misplaced := misplacedUser(cmd, args); misplaced != nil {
 			return misplaced
 		}
-		return fmt.Errorf("%w; got %q%s", err, args[0], direction(args[0]))
+		if strings.HasPrefix(args[0], "-") {
+			return fmt.Errorf("%w; got %q; credit grant gives credits, credit revoke takes them back", err, args[0])
+		}
+		return fmt.Errorf("%w; got %q", err, args[0])
 	}
-}
-
-// direction tells somebody who wrote a negative amount which command gives credits and which takes them. It returns
-// the end of an error message; "" for any other amount.
-func direction(amount string) string {
-	if !strings.HasPrefix(amount, "-") {
-		return ""
-	}
-	return "; credit grant gives credits, credit revoke takes them back"
 }
 
 // parsePriority reads the priority of a lot. It refuses 0, which the ledger would take for the default.

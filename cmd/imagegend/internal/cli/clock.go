@@ -12,16 +12,14 @@ import (
 // clockCommand is for an operator whose log or console says that the clock is in doubt. Nobody else can decide whether
 // a leap was a mistake or its correction.
 func (a *app) clockCommand() *cobra.Command {
-	c := &cobra.Command{
+	return parent(&cobra.Command{
 		Use:   "clock",
 		Short: "show or confirm the time after a leap of the clock",
 		Long: "Credits and keys expire by the clock. If it leaps ahead by more than an hour while the server runs, or is\n" +
 			"behind what was written, it is in doubt. As long as it is, credits, keys and everything else that ends by its\n" +
 			"age go by the time that has passed, and work goes on. The doubt ends when the clock is put right, or when an\n" +
 			"operator confirms that the new time is right. Time that passes while the server is off is not a leap.",
-	}
-	c.AddCommand(a.clockShowCommand(), a.clockConfirmCommand())
-	return parent(c)
+	}, a.clockShowCommand(), a.clockConfirmCommand())
 }
 
 // clockShowCommand exits with status 0 whether or not the clock is in doubt: the question was answered. Scripts read

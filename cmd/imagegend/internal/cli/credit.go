@@ -18,9 +18,8 @@ const refUsage = "`id` that makes it safe to repeat the command: a reference tha
 // creditCommand groups what concerns the credits of one user. Charges and refunds are none of its commands: the engine
 // makes them, with the generations that they are for.
 func (a *app) creditCommand() *cobra.Command {
-	c := &cobra.Command{Use: "credit", Short: "grant, revoke and trace credits"}
-	c.AddCommand(a.creditGrantCommand(), a.creditRevokeCommand(), a.creditLotsCommand(), a.creditHistoryCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "credit", Short: "grant, revoke and trace credits"},
+		a.creditGrantCommand(), a.creditRevokeCommand(), a.creditLotsCommand(), a.creditHistoryCommand())
 }
 
 // creditGrantCommand makes one lot. Without --ref it grants again whenever it is repeated, so a script gives a

@@ -15,11 +15,10 @@ import (
 // generationCommand groups what an operator does with the generations of any user. Callers see and delete their own
 // through the API and the console.
 func (a *app) generationCommand() *cobra.Command {
-	c := &cobra.Command{Use: "generation",
-		Short: "list, show and delete generations, resolve disputes about their charge"}
-	c.AddCommand(a.generationListCommand(), a.generationShowCommand(), a.generationDeleteCommand(),
+	return parent(&cobra.Command{Use: "generation",
+		Short: "list, show and delete generations, resolve disputes about their charge"},
+		a.generationListCommand(), a.generationShowCommand(), a.generationDeleteCommand(),
 		a.generationDisputesCommand(), a.generationResolveCommand())
-	return parent(c)
 }
 
 // generationShowCommand shows the prompt, so the audit trail records that somebody looked.

@@ -15,9 +15,8 @@ import (
 // keyCommand groups what concerns API keys, by which callers use the service. Operators' programs have keys of another
 // kind, see opsKeyCommand.
 func (a *app) keyCommand() *cobra.Command {
-	c := &cobra.Command{Use: "key", Short: "create, list, limit and revoke API keys"}
-	c.AddCommand(a.keyCreateCommand(), a.keyListCommand(), a.keyLimitCommand(), a.keyRevokeCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "key", Short: "create, list, limit and revoke API keys"},
+		a.keyCreateCommand(), a.keyListCommand(), a.keyLimitCommand(), a.keyRevokeCommand())
 }
 
 // keyCreateCommand prints the raw key, which nobody can see again: the service stores a hash. A user can have many

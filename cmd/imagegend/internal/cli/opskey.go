@@ -15,11 +15,10 @@ import (
 // opsKeyCommand and its subcommands administer the keys of operators' programs. The interface for these programs has no
 // such calls, since a program could give itself more rights with them.
 func (a *app) opsKeyCommand() *cobra.Command {
-	c := &cobra.Command{Use: "ops-key",
-		Short: "create, list and revoke operator keys, by which programs administer the service"}
 	// There is no command to change a key: for other scopes, operators make another key and revoke the first.
-	c.AddCommand(a.opsKeyCreateCommand(), a.opsKeyListCommand(), a.opsKeyRevokeCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "ops-key",
+		Short: "create, list and revoke operator keys, by which programs administer the service"},
+		a.opsKeyCreateCommand(), a.opsKeyListCommand(), a.opsKeyRevokeCommand())
 }
 
 // opsKeyCreateCommand prints the raw key, which nobody can see again. Unlike an API key, an operator key always

@@ -52,21 +52,16 @@ func (a *app) unwatched(ctx context.Context, s imagegen.Service, id imagegen.Gen
 	if !gone {
 		return explain(err)
 	}
-	// Only a generation that still waits can be cancelled; one that runs goes on.
-	if errors.Is(err, context.Canceled) && cancelled(ctx, s, id) {
-		return &exit{ExitError, fmt.Errorf("%w; generation %s was cancelled, and its credits are back", why, id)}
+	if errors.Is(err, context.Canceled) {
+		ctx, done := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer done()
+		// Only a generation that still waits can be cancelled; one that runs goes on.
+		if _, err := s.Cancel(ctx, id); err == nil {
+			return &exit{ExitError, fmt.Errorf("%w; generation %s was cancelled, and its credits are back", why, id)}
+		}
 	}
 	return &exit{ExitError, fmt.Errorf("%w; generation %s goes on and may be charged: GET %s/%s shows it", why, id,
 		a.generations(), id)}
-}
-
-// cancelled cancels a generation and reports whether that was in time. It uses the values of the context that was
-// interrupted, but a deadline of its own.
-func cancelled(interrupted context.Context, s imagegen.Service, id imagegen.GenerationID) bool {
-	ctx, done := context.WithTimeout(context.WithoutCancel(interrupted), cancelTime)
-	defer done()
-	_, err := s.Cancel(ctx, id)
-	return err == nil
 }
 
 // gone reports whether err means that the command lost sight of work that may go on in the service, and if so why, in

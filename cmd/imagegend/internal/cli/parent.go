@@ -9,9 +9,11 @@ import (
 	"github.com/imagegend/imagegend/internal/nearest"
 )
 
-// parent makes a command that only has subcommands refuse everything else. cobra would show its help and report
-// success, so a script would not notice a misspelt command. Only imagegend on its own shows its help.
-func parent(c *cobra.Command) *cobra.Command {
+// parent gives a command its subcommands and, since it only has those, makes it refuse everything else. cobra would
+// show its help and report success, so a script would not notice a misspelt command. Only imagegend on its own shows
+// its help.
+func parent(c *cobra.Command, subs ...*cobra.Command) *cobra.Command {
+	c.AddCommand(subs...)
 	c.Args = cobra.ArbitraryArgs
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {

@@ -4,19 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/catalog"
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 	"github.com/imagegend/imagegend/imagegen/engine"
 )
 
 // providerCommand groups what can be done with upstreams without a server. So far that is one command.
 func (a *app) providerCommand() *cobra.Command {
-	c := &cobra.Command{Use: "provider", Short: "check the upstreams behind the models"}
-	c.AddCommand(a.providerCheckCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "provider", Short: "check the upstreams behind the models"},
+		a.providerCheckCommand())
 }
 
 // providerCheckCommand reads the models as serve would, and sends what a Prober sends: no upstream is asked for an
@@ -50,9 +51,12 @@ func (a *app) providerCheckCommand() *cobra.Command {
 			return err
 		}
 		if len(args) > 0 {
-			if checks, err = only(checks, args[0]); err != nil {
-				return err
+			i := slices.IndexFunc(checks, func(c *check) bool { return c.Model == args[0] })
+			if i < 0 {
+				ids := lists.Each(checks, func(c *check) string { return c.Model })
+				return fmt.Errorf("there is no model %q; there are: %s", args[0], strings.Join(ids, ", "))
 			}
+			checks = checks[i : i+1]
 		}
 		if err := probeAll(cmd.Context(), checks); err != nil {
 			return err
@@ -91,18 +95,6 @@ func (a *app) models() ([]engine.Model, error) {
 	}
 	// Without AllowCrash: no prompt is sent from here.
 	return catalog.Load(file, catalog.Options{Policy: a.settings.Policy})
-}
-
-// only returns the check of one model. The error for a model that does not exist names those that do.
-func only(checks []*check, model string) ([]*check, error) {
-	var ids []string
-	for _, c := range checks {
-		if c.Model == model {
-			return []*check{c}, nil
-		}
-		ids = append(ids, c.Model)
-	}
-	return nil, fmt.Errorf("there is no model %q; there are: %s", model, strings.Join(ids, ", "))
 }
 
 // showChecks prints a block of lines for each check, or one JSON array.

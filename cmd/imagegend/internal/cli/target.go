@@ -53,17 +53,12 @@ func newTarget(cmd *cobra.Command, a *app, prompt string) (target, error) {
 	if ext == "" { // the image will decide the extension, so the names are not known yet
 		return t, tryDirectory(filepath.Dir(o))
 	}
-	return t, t.try(a.settings.N)
-}
-
-// try checks that n images can be written.
-func (t target) try(n int) error {
-	for i := range n {
-		if err := tryFile(t.name(i+1, n, t.ext)); err != nil {
-			return err
+	for i := range a.settings.N {
+		if err := tryFile(t.name(i+1, a.settings.N, ext)); err != nil {
+			return t, err
 		}
 	}
-	return nil
+	return t, nil
 }
 
 // tryFile checks that a file can be written or replaced, without changing it. A regular file must be writable
@@ -76,7 +71,10 @@ func tryFile(name string) error {
 	case err == nil && info.IsDir():
 		err = errors.New("it is a directory")
 	case err == nil && info.Mode().IsRegular(): // a pipe is not opened: its reader would take that for the whole image
-		err = tryOpen(name)
+		var f *os.File
+		if f, err = os.OpenFile(name, os.O_WRONLY, 0); err == nil { // without truncating it
+			err = f.Close()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w; name another file with -o", name, reason(err))
@@ -85,15 +83,6 @@ func tryFile(name string) error {
 		return tryDirectory(filepath.Dir(linkEnd(name)))
 	}
 	return nil
-}
-
-// tryOpen opens a file for writing, without truncating it, and closes it again.
-func tryOpen(name string) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	return f.Close()
 }
 
 // tryDirectory makes a file in a directory and removes it: only that shows whether it works, on a full disk too.

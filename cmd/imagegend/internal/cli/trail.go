@@ -41,7 +41,9 @@ func (a *app) trailCommand() *cobra.Command {
 	a.administer(c, func(cmd *cobra.Command, s admin.Caller, _ []string) error {
 		show, flush := a.trailTable()
 		if *asJSON {
-			show, flush = a.trailLines()
+			lines := json.NewEncoder(a.stdout)
+			lines.SetEscapeHTML(false)
+			show, flush = func(r admin.TrailRow) error { return lines.Encode(r) }, func() error { return nil }
 		}
 		none := true
 		err := eachTrailRow(cmd.Context(), s, q, limit, func(r admin.TrailRow) error {
@@ -88,29 +90,20 @@ func eachTrailRow(ctx context.Context, s admin.Caller, q admin.TrailQuery, limit
 	}
 }
 
-// trailLines prints one JSON object on each line, so that any number of rows can be read as a stream. flush does
-// nothing.
-func (a *app) trailLines() (show func(admin.TrailRow) error, flush func() error) {
-	e := json.NewEncoder(a.stdout)
-	e.SetEscapeHTML(false)
-	return func(r admin.TrailRow) error { return e.Encode(r) }, func() error { return nil }
-}
-
 // trailTable holds all rows until flush: the widths of the columns depend on them.
 func (a *app) trailTable() (show func(admin.TrailRow) error, flush func() error) {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	// OF is the user whose the target is: for a key, its owner.
 	fmt.Fprintln(w, "SEQ\tTIME\tACTOR\tADDRESS\tACT\tTARGET\tOF\tBEFORE\tAFTER\tOUTCOME")
 	return func(r admin.TrailRow) error {
-		cells := []any{r.Seq, when(r.Time), orDash(actor(r)), orDash(r.Address), r.Act, orDash(r.Target),
-			orDash(r.User), orDash(r.Before), orDash(r.After), outcome(r)}
+		// As --actor takes it, such as console:olivia.
+		who := account.Actor{Via: r.Via, Name: r.Actor}.String()
+		cells := []any{r.Seq, when(r.Time), orDash(who), orDash(r.Address), r.Act, orDash(r.Target), orDash(r.User),
+			orDash(r.Before), orDash(r.After), outcome(r)}
 		_, err := fmt.Fprintln(w, row(cells))
 		return err
 	}, w.Flush
 }
-
-// actor returns who acted, in the form that --actor takes, such as console:olivia.
-func actor(r admin.TrailRow) string { return account.Actor{Via: r.Via, Name: r.Actor}.String() }
 
 // outcome returns how an act ended. A row for failed sign-ins counts those of a minute.
 func outcome(r admin.TrailRow) string {

@@ -13,11 +13,9 @@ import (
 // userCommand groups what concerns users. There is no command that deletes one, since the ledger and the audit trail go
 // on naming them. The rules about users are in package account; the commands only put them into words.
 func (a *app) userCommand() *cobra.Command {
-	c := &cobra.Command{Use: "user", Short: "create, invite, list, change, suspend and disable users"}
-	c.AddCommand(a.userCreateCommand(), a.userInviteCommand(), a.userListCommand(), a.userSetCommand(),
-		a.userSponsorCommand(), a.userMembersCommand(),
-		a.userSuspendCommand(), a.userResumeCommand(), a.userDisableCommand(), a.userRemovePasskeysCommand())
-	return parent(c)
+	return parent(&cobra.Command{Use: "user", Short: "create, invite, list, change, suspend and disable users"},
+		append(a.userStandingCommands(), a.userCreateCommand(), a.userInviteCommand(), a.userListCommand(),
+			a.userSetCommand(), a.userSponsorCommand(), a.userMembersCommand())...)
 }
 
 // userCreateCommand adds a user and, with --credits, grants credits. These are two writes: if the second fails, the
@@ -150,44 +148,38 @@ func (a *app) userMembersCommand() *cobra.Command {
 	return c
 }
 
-// userDisableCommand cannot be undone, and the name stays taken. For a time there is suspend.
-func (a *app) userDisableCommand() *cobra.Command {
-	return a.userStanding(cobra.Command{
-		Use:     "disable NAME",
-		Short:   "shut a user out of the API and the console, for good",
-		Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Their\nimages, generations and credits stay.",
-		Example: "  imagegend user disable alice",
-	}, admin.DisableUser, "user %s is disabled")
-}
-
-// userSuspendCommand stops what costs credits and nothing else. The user still sees and keeps everything.
-func (a *app) userSuspendCommand() *cobra.Command {
-	return a.userStanding(cobra.Command{
-		Use:     "suspend NAME",
-		Short:   "refuse whatever a user would be charged for, until user resume",
-		Long:    "Refuses every new generation of a user with 403, chargeRefused, until user resume. Keys and sign-ins can still\nread, and work under way ends as usual.",
-		Example: "  imagegend user suspend alice",
-	}, admin.SuspendUser, "user %s is suspended")
-}
-
-// userResumeCommand succeeds also if there is no suspension, so that a script need not ask first.
-func (a *app) userResumeCommand() *cobra.Command {
-	return a.userStanding(cobra.Command{
-		Use:     "resume NAME",
-		Short:   "end a suspension",
-		Example: "  imagegend user resume alice",
-	}, admin.ResumeUser, "user %s is not suspended any more")
-}
-
-// userRemovePasskeysCommand leaves the account as safe as its password alone. Nothing in the service can tell whether
-// the request really comes from the user.
-func (a *app) userRemovePasskeysCommand() *cobra.Command {
-	return a.userStanding(cobra.Command{
-		Use:     "remove-passkeys NAME",
-		Short:   "let a user who lost their passkeys sign in without",
-		Long:    "Removes all passkeys of a user. From then on the password alone signs in to the console, until they make another.\nMake sure that it is the user who asks.",
-		Example: "  imagegend user remove-passkeys alice",
-	}, admin.RemovePasskeys, "user %s has no passkeys any more")
+// userStandingCommands are those that take the name of a user and nothing else.
+func (a *app) userStandingCommands() []*cobra.Command {
+	return []*cobra.Command{
+		// It stops what costs credits and nothing else: the user still sees and keeps everything.
+		a.userStanding(cobra.Command{
+			Use:     "suspend NAME",
+			Short:   "refuse whatever a user would be charged for, until user resume",
+			Long:    "Refuses every new generation of a user with 403, chargeRefused, until user resume. Keys and sign-ins can still\nread, and work under way ends as usual.",
+			Example: "  imagegend user suspend alice",
+		}, admin.SuspendUser, "user %s is suspended"),
+		// It succeeds also if there is no suspension, so that a script need not ask first.
+		a.userStanding(cobra.Command{
+			Use:     "resume NAME",
+			Short:   "end a suspension",
+			Example: "  imagegend user resume alice",
+		}, admin.ResumeUser, "user %s is not suspended any more"),
+		// It cannot be undone, and the name stays taken. For a time there is suspend.
+		a.userStanding(cobra.Command{
+			Use:     "disable NAME",
+			Short:   "shut a user out of the API and the console, for good",
+			Long:    "Makes all keys and sign-ins of a user invalid, at once and for good: no more API, no more console. Their\nimages, generations and credits stay.",
+			Example: "  imagegend user disable alice",
+		}, admin.DisableUser, "user %s is disabled"),
+		// It leaves the account as safe as its password alone. Nothing in the service can tell whether the request
+		// really comes from the user.
+		a.userStanding(cobra.Command{
+			Use:     "remove-passkeys NAME",
+			Short:   "let a user who lost their passkeys sign in without",
+			Long:    "Removes all passkeys of a user. From then on the password alone signs in to the console, until they make another.\nMake sure that it is the user who asks.",
+			Example: "  imagegend user remove-passkeys alice",
+		}, admin.RemovePasskeys, "user %s has no passkeys any more"),
+	}
 }
 
 // userStanding completes a command that takes the name of a user and makes a call with it. done holds one %s for the

@@ -10,14 +10,12 @@ import (
 
 // webhookCommand is for an operator who wants to know whether events arrive.
 func (a *app) webhookCommand() *cobra.Command {
-	c := &cobra.Command{
+	return parent(&cobra.Command{
 		Use:   "webhook",
 		Short: "see, test and repeat what is sent to webhooks",
 		Long: "The setting webhooks names the addresses that get events. Each gets them in order, and what it does not\n" +
 			"accept is tried again, so its place in the feed and its last answer say all.",
-	}
-	c.AddCommand(a.webhookListCommand(), a.webhookTestCommand(), a.webhookResendCommand())
-	return parent(c)
+	}, a.webhookListCommand(), a.webhookTestCommand(), a.webhookResendCommand())
 }
 
 func (a *app) webhookListCommand() *cobra.Command {

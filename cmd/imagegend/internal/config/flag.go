@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/lists"
 )
 
 // envPrefix begins the names of all environment variables of settings.
@@ -55,26 +57,19 @@ func EnvName(setting string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
 }
 
-// settings calls visit for each setting among the flags, by name.
-func settings(fs *pflag.FlagSet, visit func(*pflag.Flag)) {
+// settings lists the settings among the flags, by name.
+func settings(fs *pflag.FlagSet) (all []*pflag.Flag) {
 	fs.VisitAll(func(f *pflag.Flag) {
 		if Group(f) != "" {
-			visit(f)
+			all = append(all, f)
 		}
 	})
-}
-
-// hasSettings reports whether a command has any settings.
-func hasSettings(fs *pflag.FlagSet) (has bool) {
-	settings(fs, func(*pflag.Flag) { has = true })
-	return has
+	return all
 }
 
 // names lists the keys that a configuration file may have: all settings, since one file serves all commands.
 func names() []string {
-	var all []string
 	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 	new(Settings).AllFlags(fs)
-	settings(fs, func(f *pflag.Flag) { all = append(all, f.Name) })
-	return all
+	return lists.Each(settings(fs), func(f *pflag.Flag) string { return f.Name })
 }

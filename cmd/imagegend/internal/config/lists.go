@@ -10,15 +10,6 @@ import (
 	"strings"
 )
 
-// parseOrigin reads the origin of pages, or * for all. It must have the form in which browsers send it, since the
-// header Origin is compared with it as it is.
-func parseOrigin(s string) (string, error) {
-	if s == "*" {
-		return s, nil
-	}
-	return s, checkOrigin(s)
-}
-
 // headerName is the form of the names of headers in use.
 var headerName = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
 
@@ -30,12 +21,16 @@ func parseHeader(s string) (string, error) {
 	return http.CanonicalHeaderKey(s), nil
 }
 
-// checkOrigin refuses what no browser sends. Such an entry would never match, and nobody would notice.
-func checkOrigin(s string) error {
+// parseOrigin reads the origin of pages, or * for all. It must have the form in which browsers send it, since the
+// header Origin is compared with it as it is: what no browser sends would never match, and nobody would notice.
+func parseOrigin(s string) (string, error) {
+	if s == "*" {
+		return s, nil
+	}
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme == "" || u.Hostname() == "" || !strings.EqualFold(s, u.Scheme+"://"+u.Host) ||
 		!isHost(u.Host) {
-		return errors.New("write an origin such as https://app.example.com, without a path, or *")
+		return s, errors.New("write an origin such as https://app.example.com, without a path, or *")
 	}
 	sent := strings.ToLower(s)
 	// Browsers leave out the port that is the scheme's own.
@@ -44,9 +39,9 @@ func checkOrigin(s string) error {
 		sent = strings.TrimSuffix(sent, ":"+u.Port())
 	}
 	if s != sent {
-		return fmt.Errorf("write the origin as browsers write it: %s", sent)
+		return s, fmt.Errorf("write the origin as browsers write it: %s", sent)
 	}
-	return nil
+	return s, nil
 }
 
 // isHost reports whether a browser could send a host, with its port. Names in other scripts arrive in ASCII

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/imagegend/imagegend/cmd/imagegend/internal/private"
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/yamlfile"
 )
 
@@ -37,7 +39,8 @@ func DeclareFile(fs *pflag.FlagSet) {
 // command without settings reads no file, so that it works beside a broken one.
 func Load(fs *pflag.FlagSet) (*Sources, error) {
 	s := &Sources{given: map[string]Origin{}}
-	if !hasSettings(fs) {
+	all := settings(fs)
+	if len(all) == 0 {
 		return s, nil // nothing to fill, so the file may be broken
 	}
 	// viper decides only which source has a value: the flag, the variable or the file, in this order. Reading the
@@ -59,16 +62,17 @@ func Load(fs *pflag.FlagSet) (*Sources, error) {
 		}
 	}
 	var errs []error
-	settings(fs, func(f *pflag.Flag) {
+	for _, f := range all {
 		origin := s.origin(f, v)
 		s.given[f.Name] = origin
 		switch {
 		case origin.Kind == FromFile && s.found && namedOnly[f.Name]:
-			errs = append(errs, unnamed(s.File, f.Name))
+			errs = append(errs, fmt.Errorf("%s: %s counts only in a file that you name, for anybody can place one in a directory: give --%s %s, or set %s or %s",
+				s.File, f.Name, fileFlag, s.File, EnvName(fileFlag), EnvName(f.Name)))
 		case origin.Kind == FromEnv || origin.Kind == FromFile:
 			errs = append(errs, assign(f, v.Get(f.Name), origin))
 		}
-	})
+	}
 	return s, errors.Join(errs...)
 }
 
@@ -209,4 +213,22 @@ func (s *Sources) ModelsFile(named string) (string, error) {
 		return "", nil
 	}
 	return "", fmt.Errorf("the models file cannot be read: %w", err)
+}
+
+// namedOnly are settings that count only in a file which the user names. With them, anybody who puts a file into a
+// working directory, by an archive or a repository, could have the API key sent to an address of theirs, prompts
+// charged to an account of theirs, or files read and replaced.
+var namedOnly = map[string]bool{"url": true, "api-key": true, "output": true, "ref": true}
+
+// findOwn looks for a file in the working directory that nobody named. It must belong to this user or to root, and
+// not be writable by everybody. A missing file is an fs.ErrNotExist.
+func findOwn(path, flag string) error {
+	if _, err := os.Stat(path); err != nil {
+		return err
+	}
+	if err := private.CheckOwn(path); err != nil {
+		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w; if you trust it, name it with --%s", err,
+			flag)}
+	}
+	return nil
 }

@@ -21,7 +21,10 @@ func Misspelt(environ []string) (warnings []string) {
 	for _, entry := range environ {
 		variable, _, _ := strings.Cut(entry, "=")
 		meant := nearest.Name(variable, known)
-		if !strings.HasPrefix(variable, envPrefix) || slices.Contains(known, variable) || !alike(variable, meant) {
+		// Compared without their common prefix, which would make any two look similar.
+		name, ours := strings.CutPrefix(variable, envPrefix)
+		if !ours || slices.Contains(known, variable) ||
+			nearest.Hint(name, []string{strings.TrimPrefix(meant, envPrefix)}) == "" {
 			continue
 		}
 		warnings = append(warnings, "the environment variable "+variable+
@@ -29,9 +32,4 @@ func Misspelt(environ []string) (warnings []string) {
 	}
 	slices.Sort(warnings)
 	return warnings
-}
-
-// alike compares two variables without their common prefix, which would make any two look similar.
-func alike(variable, other string) bool {
-	return nearest.Hint(strings.TrimPrefix(variable, envPrefix), []string{strings.TrimPrefix(other, envPrefix)}) != ""
 }

@@ -46,7 +46,7 @@ func isSecret(f *pflag.Flag) bool { return f.Name == "api-key" || f.Name == "oid
 // left out.
 func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 	var list []Effective
-	settings(fs, func(f *pflag.Flag) {
+	for _, f := range settings(fs) {
 		// A list is shown as a variable would have it, with commas.
 		e := Effective{Key: f.Name, Value: f.Value.String(), Origin: s.given[f.Name].Kind, Name: s.given[f.Name].Name}
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -59,7 +59,7 @@ func (s *Sources) Effective(fs *pflag.FlagSet) []Effective {
 			e.Value = withoutPassword(e.Value)
 		}
 		list = append(list, e)
-	})
+	}
 	slices.SortFunc(list, func(a, b Effective) int { return strings.Compare(a.Key, b.Key) })
 	return list
 }

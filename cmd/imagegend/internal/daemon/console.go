@@ -98,8 +98,16 @@ type operations struct {
 }
 
 func (d *daemon) operations(ctx context.Context) operations {
+	disk := func() (console.Disk, error) {
+		s, err := d.db.Space()
+		return console.Disk(s), err
+	}
+	backups := func() console.Backups {
+		s := d.backups.State()
+		return console.Backups{Every: s.Every, Last: s.Last.At, Trouble: d.backups.Trouble()}
+	}
 	return operations{console.EngineOperations{Engine: d.engine, Version: d.options.Version, Started: d.began,
-		Disk: d.disk, Backups: d.lastBackup}, ctx}
+		Disk: disk, Backups: backups}, ctx}
 }
 
 // Audit implements [console.Operations].
@@ -108,16 +116,4 @@ func (o operations) Audit(ctx context.Context) (imagegen.AuditReport, error) {
 	defer cancel()
 	defer context.AfterFunc(o.ends, cancel)()
 	return o.EngineOperations.Audit(ctx)
-}
-
-// lastBackup describes the scheduled backups for the console.
-func (d *daemon) lastBackup() console.Backups {
-	s := d.backups.State()
-	return console.Backups{Every: s.Every, Last: s.Last.At, Trouble: d.backups.Trouble()}
-}
-
-// disk returns the room on the disk of the data directory.
-func (d *daemon) disk() (console.Disk, error) {
-	s, err := d.db.Space()
-	return console.Disk(s), err
 }

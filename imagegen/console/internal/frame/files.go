@@ -26,34 +26,23 @@ func (f *Frame) brandFile(names ...string) string {
 	return ""
 }
 
-// serveStatic serves a static file. An address with another version is answered as not found, rather than with a file
-// that the browser would cache under it.
-func (f *Frame) serveStatic(w http.ResponseWriter, r *http.Request) {
-	a, err := assets.Load()
-	if err != nil {
-		a = assets.Set{}
-	}
-	f.serveFile(a, "", w, r)
-}
-
 // brandPolicy is the Content-Security-Policy of a brand's files. Opened by itself, an SVG is a document, which could
 // run scripts: neither the sandbox nor the sources let it.
 const brandPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 
-// serveBrand serves a file of the brand, to everybody: the sign-in page shows it.
-func (f *Frame) serveBrand(w http.ResponseWriter, r *http.Request) {
-	f.serveFile(f.brandFiles, brandPolicy, w, r)
-}
-
-// serveFile serves the file that the path names, with a policy of its own unless that is "".
-func (f *Frame) serveFile(s assets.Set, policy string, w http.ResponseWriter, r *http.Request) {
-	file, ok := s.Files[r.PathValue("file")]
-	if !ok || r.PathValue("version") != s.Version {
-		f.handlerOf(Route{Handler: NotFound}).ServeHTTP(w, r)
-		return
+// serveFile serves, to everybody, the file of a set that the path names, with a policy of its own unless that is "". An
+// address with another version is answered as not found, rather than with a file that the browser would cache under it.
+func (f *Frame) serveFile(load func() (assets.Set, error), policy string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s, err := load()
+		file, ok := s.Files[r.PathValue("file")]
+		if err != nil || !ok || r.PathValue("version") != s.Version {
+			f.handlerOf(Route{Handler: NotFound}).ServeHTTP(w, r)
+			return
+		}
+		if policy != "" {
+			w.Header().Set("Content-Security-Policy", policy)
+		}
+		file.Serve(w, r)
 	}
-	if policy != "" {
-		w.Header().Set("Content-Security-Policy", policy)
-	}
-	file.Serve(w, r)
 }

@@ -81,14 +81,15 @@ func New(cfg Config, sealer *seal.Sealer, routes []Route, rooms ...Templates) (*
 	}
 	// A refused form is answered as any other page, with a line in the log.
 	f.guard = http.NewCrossOriginProtection()
-	f.guard.SetDenyHandler(f.handlerOf(Route{Handler: crossOrigin}))
+	f.guard.SetDenyHandler(f.handlerOf(Route{Handler: func(*Page) error { return errCrossOrigin }}))
 	for _, r := range routes {
 		method, path, _ := strings.Cut(r.Pattern, " ")
 		f.mux.Handle(method+" "+f.Root+strings.TrimPrefix(path, "/"), f.handlerOf(r))
 	}
 	// Files are the same for everybody, and browsers may cache them, so they are not pages.
-	f.mux.HandleFunc("GET "+f.Root+"static/{version}/{file...}", f.serveStatic)
-	f.mux.HandleFunc("GET "+f.Root+"brand/{version}/{file}", f.serveBrand)
+	f.mux.HandleFunc("GET "+f.Root+"static/{version}/{file...}", f.serveFile(assets.Load, ""))
+	f.mux.HandleFunc("GET "+f.Root+"brand/{version}/{file}",
+		f.serveFile(func() (assets.Set, error) { return f.brandFiles, nil }, brandPolicy))
 	return f, nil
 }
 

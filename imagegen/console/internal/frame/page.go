@@ -62,10 +62,12 @@ func (p *Page) admitAndHandle() error {
 		return p.redirectToSignIn()
 	}
 	// Only after access is known to be allowed: nobody else shall learn that an operator's page exists.
-	if p.Route.Access == Operator {
-		if lacks, err := p.lacksPasskey(); err != nil {
+	if p.Route.Access == Operator && p.OperatorsNeedPasskey {
+		have, err := p.Logins.Passkeys(p.Context(), p.Person.ID)
+		if err != nil {
 			return err
-		} else if lacks {
+		}
+		if len(have) == 0 {
 			return p.RedirectWith("Operators need a passkey here. Make one first, below.", "account")
 		}
 	}
@@ -74,15 +76,6 @@ func (p *Page) admitAndHandle() error {
 		return p.redirectToSignIn()
 	}
 	return err
-}
-
-// lacksPasskey reports whether the person is an operator who must have a passkey and has none.
-func (p *Page) lacksPasskey() (bool, error) {
-	if !p.OperatorsNeedPasskey {
-		return false, nil
-	}
-	have, err := p.Logins.Passkeys(p.Context(), p.Person.ID)
-	return len(have) == 0, err
 }
 
 // recoverPanic answers a request whose handler panicked, and must be deferred. An answer that has begun is cut off, so
@@ -211,6 +204,3 @@ func (p *Page) Scripted() bool { return p.Request.Header.Get("HX-Request") == "t
 func NotFound(*Page) error { return imagegen.ErrNotFound }
 
 var errCrossOrigin = errors.New("console: the request comes from another site")
-
-// crossOrigin answers a request that http.CrossOriginProtection refused.
-func crossOrigin(*Page) error { return errCrossOrigin }

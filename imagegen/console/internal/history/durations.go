@@ -22,13 +22,6 @@ func (d *Durations) count(took time.Duration) {
 	d[i]++
 }
 
-// plus adds the counts of another histogram.
-func (d *Durations) plus(o Durations) {
-	for i, n := range o {
-		d[i] += n
-	}
-}
-
 // Within returns the bound within which a part of the durations lies, such as 0.95 of them; "" if there were none.
 // The true percentile is above the bound before.
 func (d Durations) Within(part float64) string {

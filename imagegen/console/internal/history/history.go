@@ -47,11 +47,6 @@ func (h *History) Begun(now time.Time) time.Time {
 // with the number of upstreams, which the configuration bounds.
 type Upstream struct{ Model, Provider, Member string }
 
-// compare orders upstreams by model, provider and member.
-func (u Upstream) compare(o Upstream) int {
-	return cmp.Or(cmp.Compare(u.Model, o.Model), cmp.Compare(u.Provider, o.Provider), cmp.Compare(u.Member, o.Member))
-}
-
 // Answers counts the attempts at an upstream. Refused are those whose request it refused or found invalid.
 type Answers struct{ All, Failed, Refused int }
 
@@ -65,7 +60,9 @@ func (h *History) Observe(e imagegen.Event) {
 	case imagegen.EventAsked:
 		h.countAttempt(e)
 	case imagegen.EventSettled: // only these succeeded
-		h.countDuration(e.Generation.Model, e.Duration)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		currentHour(h.models, e.Generation.Model, h.now()).count(e.Duration)
 	}
 }
 
@@ -89,13 +86,6 @@ func (h *History) countAttempt(e imagegen.Event) {
 	}
 }
 
-// countDuration counts how long a successful generation took, from its creation to its end.
-func (h *History) countDuration(model string, d time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	currentHour(h.models, model, h.now()).count(d)
-}
-
 // UpstreamHistory is what a History knows about an upstream.
 type UpstreamHistory struct {
 	Upstream
@@ -107,7 +97,10 @@ type UpstreamHistory struct {
 func (h *History) Upstreams(now time.Time) (all []UpstreamHistory) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, u := range slices.SortedFunc(maps.Keys(h.upstreams), Upstream.compare) {
+	for _, u := range slices.SortedFunc(maps.Keys(h.upstreams), func(a, b Upstream) int {
+		return cmp.Or(cmp.Compare(a.Model, b.Model), cmp.Compare(a.Provider, b.Provider),
+			cmp.Compare(a.Member, b.Member))
+	}) {
 		if hours := h.upstreams[u].hours(now); hours != [Hours]Answers{} {
 			all = append(all, UpstreamHistory{u, hours})
 		}
@@ -124,7 +117,9 @@ func (h *History) Durations(now time.Time) map[string]Durations {
 	for model, r := range h.models {
 		var sum Durations
 		for _, hour := range r.hours(now) {
-			sum.plus(hour)
+			for i, n := range hour {
+				sum[i] += n
+			}
 		}
 		all[model] = sum
 	}

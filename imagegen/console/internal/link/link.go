@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -29,39 +28,15 @@ func InvitationHash(token string) [32]byte { return sha256.Sum256([]byte(token))
 // as a sign-in link finds nothing, and the other way round.
 func SignInHash(token string) [32]byte { return sha256.Sum256([]byte("entry " + token)) }
 
-// Setup makes the link of console.SetupLink.
-func Setup(ctx context.Context, logins account.LoginStore, expires time.Time) (path string, err error) {
-	n, err := logins.Operators(ctx)
-	if err != nil || n > 0 {
-		return "", err
-	}
-	return store(ctx, logins, "setup/", InvitationHash,
-		account.Invitation{Role: account.RoleOperator, ExpiresAt: expires})
-}
-
 // Invitation makes the link of console.InvitationLink.
 func Invitation(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
 	expires time.Time) (path string, err error) {
-	return store(ctx, logins, "invitation/", InvitationHash,
+	return Store(ctx, logins, "invitation/", InvitationHash,
 		account.Invitation{User: u, Role: role, ExpiresAt: expires})
 }
 
-// SignIn makes the link of console.SignInLink.
-func SignIn(ctx context.Context, logins account.LoginStore, u imagegen.UserID, role account.Role,
-	expires time.Time) (path string, err error) {
-	login, err := logins.Login(ctx, u)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		login = account.Login{User: u, Role: role}
-		err = logins.SetLogin(ctx, login)
-	}
-	if err != nil {
-		return "", err
-	}
-	return store(ctx, logins, "entry/", SignInHash, account.Invitation{User: u, Role: login.Role, ExpiresAt: expires})
-}
-
-// store stores an invitation under the hash of a new token and returns the path of its link, which begins with below.
-func store(ctx context.Context, logins account.LoginStore, below string, hash func(token string) [32]byte,
+// Store stores an invitation under the hash of a new token and returns the path of its link, which begins with below.
+func Store(ctx context.Context, logins account.LoginStore, below string, hash func(token string) [32]byte,
 	i account.Invitation) (path string, err error) {
 	token, _ := NewToken()
 	i.Hash = hash(token)

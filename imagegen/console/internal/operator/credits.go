@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
@@ -16,15 +15,18 @@ import (
 // Grant grants credits to a user. A reference that already stands for a grant of the same terms is not a mistake: the
 // page says that it was granted before. One that stands for something else is a fault of the form.
 func Grant(p *frame.Page, u imagegen.User, f *form.Form) error {
-	g := readGrant(f, u.ID, p.Now)
+	g := imagegen.Grant{User: u.ID, Credits: f.Credits("credits"), Promo: f.Value("promo") != "",
+		Priority: imagegen.DefaultPriority, Expires: f.LastDay("expires", p.Now), Ref: readReference(f, "ref")}
 	var granted imagegen.Granted
 	var err error
 	if f.Valid() {
-		// The reference has been used for something else if the ledger says so, or if what it returns has other terms.
 		if err = p.Engine.CheckGrant(p.Context(), u.ID); err == nil {
 			granted, err = p.Ledger.Grant(p.Context(), g)
 		}
-		if err == nil && !sameTerms(granted, g) || errors.Is(err, imagegen.ErrGrantConflict) {
+		// The reference has been used for something else if the ledger says so, or if what it returns has other terms:
+		// the ledger compares only user and amount, and returns the existing lot whatever its other terms are.
+		same := granted.Expires.Equal(g.Expires) && granted.Promo == g.Promo && granted.Priority == g.Priority
+		if err == nil && !same || errors.Is(err, imagegen.ErrGrantConflict) {
 			addReferenceFault(f, "ref", "Nothing was granted now.")
 		} else if err = f.AddError("credits", err); err != nil {
 			return err
@@ -50,21 +52,9 @@ func redirectWithBalance(p *frame.Page, u imagegen.User, done string) error {
 	return p.RedirectWith(done+" The balance is "+format.Credits(b.Credits)+".", "users", string(u.ID))
 }
 
-// sameTerms reports whether the lot under the reference has the terms that were asked for. The ledger compares only
-// user and amount, and returns the existing lot whatever its other terms are.
-func sameTerms(granted imagegen.Granted, g imagegen.Grant) bool {
-	return granted.Expires.Equal(g.Expires) && granted.Promo == g.Promo && granted.Priority == g.Priority
-}
-
 // wereCredits begins a sentence such as: 5 credits were granted.
 func wereCredits(n imagegen.Credits) string {
 	return format.Amount(n) + " " + format.Plural(n, "was", "were")
-}
-
-// readGrant reads the form of a grant.
-func readGrant(f *form.Form, u imagegen.UserID, now time.Time) imagegen.Grant {
-	return imagegen.Grant{User: u, Credits: f.Credits("credits"), Promo: f.Value("promo") != "",
-		Priority: imagegen.DefaultPriority, Expires: f.LastDay("expires", now), Ref: readReference(f, "ref")}
 }
 
 // readReference reads the reference that makes a grant or a revocation idempotent: the entered one, or else the form's

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -104,20 +103,5 @@ func (t *teamLine) sum(p *frame.Page, days int) error {
 	}
 	b, err := p.Ledger.Balance(p.Context(), t.ID)
 	t.Balance = b.Credits
-	return err
-}
-
-// sponsorForm is the form for who pays for a user, with the present values.
-func (v *userView) sponsorForm() *form.Form {
-	f := limits.Filled(v.User.Limits)
-	f.Values.Set("sponsor", v.SponsorName)
-	return f
-}
-
-// readSponsor reads who pays for the user, and whether the user pays for others.
-func (v *userView) readSponsor(p *frame.Page) error {
-	v.SponsorName = cmp.Or(p.UserName(v.User.Sponsor), string(v.User.Sponsor))
-	members, err := p.FindUsers(imagegen.UserQuery{Sponsor: v.User.ID, Limit: 1})
-	v.PaysForOthers = len(members.Users) > 0
 	return err
 }

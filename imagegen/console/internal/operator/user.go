@@ -11,6 +11,7 @@ import (
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 	"github.com/imagegend/imagegend/imagegen/console/internal/invite"
 	"github.com/imagegend/imagegend/imagegen/console/internal/keys"
+	"github.com/imagegend/imagegend/imagegen/console/internal/limits"
 )
 
 // userView is the data of user.html.
@@ -62,15 +63,20 @@ func showUser(p *frame.Page, u imagegen.User, sent userForms) error {
 	if p.Request.Method == http.MethodPost { // the address of a form does not lead to other pages of the list
 		v.Pager = frame.Pager{}
 	}
-	if err := v.readSponsor(p); err != nil {
+	v.SponsorName = cmp.Or(p.UserName(u.Sponsor), string(u.Sponsor))
+	members, err := p.FindUsers(imagegen.UserQuery{Sponsor: u.ID, Limit: 1})
+	if err != nil {
 		return err
 	}
+	v.PaysForOthers = len(members.Users) > 0
+	sponsor := limits.Filled(u.Limits)
+	sponsor.Values.Set("sponsor", v.SponsorName)
 	v.userForms = userForms{
 		Grant:   cmp.Or(sent.Grant, form.Filled("once", form.NewToken())),
 		Revoke:  cmp.Or(sent.Revoke, form.Filled("once", form.NewToken())),
 		Type:    cmp.Or(sent.Type, form.Filled("type", u.AccountType)),
 		Invite:  cmp.Or(sent.Invite, form.Filled("role", string(v.Login.Role), "days", invite.DefaultDays)),
-		Sponsor: cmp.Or(sent.Sponsor, v.sponsorForm()),
+		Sponsor: cmp.Or(sent.Sponsor, sponsor),
 	}
 	return p.RenderForms("user", v, v.Grant, v.Revoke, v.Type, v.Invite, v.Sponsor)
 }

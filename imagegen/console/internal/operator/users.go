@@ -1,11 +1,20 @@
+// Package operator has the pages on which operators look after users and read the audit trail.
 package operator
 
 import (
+	"embed"
+
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
 	"github.com/imagegend/imagegend/imagegen/console/internal/frame"
 )
+
+//go:embed templates
+var sources embed.FS
+
+// Templates are those of the pages.
+var Templates = frame.Templates{Files: sources}
 
 // usersPerPage is how many users a page lists.
 const usersPerPage = 50

@@ -46,7 +46,9 @@ func newFormRequest(p *frame.Page, f *form.Form, files counted) (*formRequest, e
 		return nil, err
 	}
 	q := &formRequest{form: f}
-	q.request = imagegen.GenerateRequest{Prompt: cmp.Or(promptOf(f), examplePrompt), Async: true,
+	// Browsers send each line break in a form as CR LF, and programs would not.
+	prompt := strings.ReplaceAll(f.Value("prompt"), "\r\n", "\n")
+	q.request = imagegen.GenerateRequest{Prompt: cmp.Or(prompt, examplePrompt), Async: true,
 		References: make([]imagegen.Reference, files.references)}
 	if files.mask {
 		q.request.Mask = imagegen.Counted{}
@@ -68,9 +70,6 @@ func newFormRequest(p *frame.Page, f *form.Form, files counted) (*formRequest, e
 	}
 	return q, err
 }
-
-// promptOf is the prompt as a program would send it: browsers send each line break in a form as CR LF.
-func promptOf(f *form.Form) string { return strings.ReplaceAll(f.Value("prompt"), "\r\n", "\n") }
 
 // adaptedFormRequest is newFormRequest after the user has changed the model: choices that it does not offer are reset
 // to its defaults. Clearing one field can bring up a fault of another, so it repeats until none can be cleared. It

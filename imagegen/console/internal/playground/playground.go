@@ -72,7 +72,11 @@ func Playground(p *frame.Page) error {
 		}
 		f.Values.Add(ownImageField, name)
 	}
-	return showPlayground(p, http.StatusOK, f, len(ownImages(f)), v)
+	r, err := newFormRequest(p, f, counted{references: len(ownImages(f))})
+	if err != nil {
+		return err
+	}
+	return showFormRequest(p, http.StatusOK, r, v)
 }
 
 // formOf returns a form with the request of one of the person's generations. gone counts its images that cannot be
@@ -120,15 +124,6 @@ func requestForm(g imagegen.Generation) *form.Form {
 		}
 	}
 	return form.Filled(pairs...)
-}
-
-// showPlayground renders the page with a form and its price.
-func showPlayground(p *frame.Page, status int, f *form.Form, references int, v playgroundView) error {
-	q, err := newFormRequest(p, f, counted{references: references})
-	if err != nil {
-		return err
-	}
-	return showFormRequest(p, status, q, v)
 }
 
 // showFormRequest renders the page; v holds what depends on the request alone. The preview comes before the defaults

@@ -1,6 +1,7 @@
 package playground
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -214,4 +215,19 @@ func showMade(p *frame.Page, q *formRequest, id imagegen.GenerationID) error {
 		return err
 	}
 	return p.RenderBlock("playground", "made", madeView{v, newPreview(p, q, b, nil, ""), form.NewToken()})
+}
+
+// Cancel cancels a generation that waits. If it is too late, that is not an error: the page that the button is on, the
+// generation's or the playground, shows how far the work has come.
+func Cancel(p *frame.Page, r imagegen.Record) error {
+	if _, err := p.Service().Cancel(p.Context(), r.ID); err != nil && !errors.Is(err, imagegen.ErrNotCancellable) {
+		return err
+	}
+	switch {
+	case p.Query().Get("in") != "playground":
+		return p.Redirect("generations", string(r.ID))
+	case p.Scripted(): // the address has no seen, so this answers at once
+		return Result(p)
+	}
+	return p.RedirectTo(resultAddress(p, r.ID))
 }

@@ -137,11 +137,8 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 
 // readPart reads one part of the form. An error ends the reading of the form.
 func (u *upload) readPart(ctx context.Context, part formdata.Part) error {
-	if part.Name == referenceField && part.File {
-		return u.stageReference(ctx, part)
-	}
-	if part.Name == maskField && part.File {
-		return u.stageMask(ctx, part)
+	if part.File && (part.Name == referenceField || part.Name == maskField) {
+		return u.stage(ctx, part)
 	}
 	// Everything else is text, in memory. All texts share one limit; one byte more tells that it is exceeded.
 	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
@@ -161,48 +158,38 @@ func (u *upload) readPart(ctx context.Context, part formdata.Part) error {
 	return nil
 }
 
-// stageReference spools one reference. A file that is refused does not end the reading: the rest of the form is needed
-// to show it again.
-func (u *upload) stageReference(ctx context.Context, part formdata.Part) error {
+// stage spools a reference, or the mask, of which a form has at most one. A file that is refused does not end the
+// reading: the rest of the form is needed to show it again.
+func (u *upload) stage(ctx context.Context, part formdata.Part) error {
 	if chosen, err := part.Chosen(); err != nil || !chosen {
 		return err
 	}
+	name := "The mask"
+	if part.Name == referenceField {
+		u.sent++
+		name = cmp.Or(part.FileName, fmt.Sprintf("image %d", u.sent))
+	}
+	switch {
 	// More than any model takes are not spooled; how many the chosen model takes is checked later.
-	if u.sent++; u.sent > imagegen.MaxReferences {
+	case u.sent > imagegen.MaxReferences && part.Name == referenceField:
 		u.AddFault(referenceField, "More than %d images were chosen; send fewer.", imagegen.MaxReferences)
 		return nil
-	}
-	f, err := u.session.StageReference(ctx, part, cmp.Or(part.FileName, fmt.Sprintf("image %d", u.sent)))
-	if err != nil {
-		return u.addFileFault(referenceField, err)
-	}
-	u.chosen = append(u.chosen, chosen{file: f})
-	return nil
-}
-
-// stageMask spools the mask. A form has at most one.
-func (u *upload) stageMask(ctx context.Context, part formdata.Part) error {
-	if chosen, err := part.Chosen(); err != nil || !chosen {
-		return err
-	}
-	if u.mask != nil {
+	case u.mask != nil && part.Name == maskField:
 		u.AddFault(maskField, "More than one mask was chosen; send one.")
 		return nil
 	}
-	f, err := u.session.StageReference(ctx, part, "The mask")
-	if err != nil {
-		return u.addFileFault(maskField, err)
-	}
-	u.mask = f
-	return nil
-}
-
-// addFileFault is Form.AddError for a message that begins with the name of a file, which must stay as it is.
-func (u *upload) addFileFault(field string, err error) error {
-	e, ok := errors.AsType[*imagegen.Error](err)
-	if !ok || e.Code != imagegen.CodeInvalidRequest {
+	f, err := u.session.StageReference(ctx, part, name)
+	switch e, ok := errors.AsType[*imagegen.Error](err); {
+	case ok && e.Code == imagegen.CodeInvalidRequest:
+		// Unlike Form.AddError: the message begins with the name of a file, which must stay as it is.
+		u.AddFault(part.Name, "%s.", e.Message)
+		return nil
+	case err != nil:
 		return err
+	case part.Name == maskField:
+		u.mask = f
+	default:
+		u.chosen = append(u.chosen, chosen{file: f})
 	}
-	u.AddFault(field, "%s.", e.Message)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -97,13 +98,11 @@ func (r request) Fields() []field {
 // Arguments are the request's arguments for OpenAI's SDKs, with values that are literals both in JavaScript and in
 // Python. The SDKs have no seed.
 func (r request) Arguments() []field {
-	all := []field{{"model", literal(r.Model)}, {"prompt", literal(r.Prompt)}, {"n", strconv.Itoa(r.N)},
-		{"size", literal(r.Size.String())}, {"quality", literal(r.Quality)}}
-	if f := r.Options.Format; f != "" {
-		all = append(all, field{"output_format", literal(f)})
-	}
-	if b := r.Options.Background; b != "" {
-		all = append(all, field{"background", literal(b)})
+	all := slices.DeleteFunc(r.Fields(), func(f field) bool { return f.Name == "seed" })
+	for i, f := range all {
+		if f.Name != "n" {
+			all[i].Value = literal(f.Value)
+		}
 	}
 	return append(all, field{"response_format", `"url"`})
 }

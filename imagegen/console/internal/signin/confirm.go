@@ -37,7 +37,8 @@ func (s *Pages) Confirmed(h frame.Handler) frame.Handler {
 // The form that comes back has the fields of the original one and the proof. If the proof is right, the time is
 // stored with the sign-in, and the handler goes on with the same form.
 func (s *Pages) proveIdentity(p *frame.Page) (ok bool, err error) {
-	if confirmedLately(p) {
+	// A confirmation in the future, as after the clock was set back, does not count: it would for too long.
+	if age := p.Now.Sub(p.Person.SignIn.ConfirmedAt); age >= 0 && age < confirmedFor {
 		return true, nil
 	}
 	v, have, err := s.availableProofs(p)
@@ -96,13 +97,6 @@ func (s *Pages) confirmByPasskey(p *frame.Page, f *form.Form) error {
 		err = imagegen.Invalid("the passkey was removed meanwhile")
 	}
 	return f.AddError("", err)
-}
-
-// confirmedLately reports whether the last confirmation still counts. One in the future, as after the clock was set
-// back, does not: it would count for too long.
-func confirmedLately(p *frame.Page) bool {
-	age := p.Now.Sub(p.Person.SignIn.ConfirmedAt)
-	return age >= 0 && age < confirmedFor
 }
 
 // confirmView is the data of confirm.html.

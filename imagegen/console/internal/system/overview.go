@@ -85,7 +85,10 @@ func (s *summary) chart(n int) chart.Chart {
 func (v *overviewView) fillModels(h *history.History, now time.Time) {
 	var took map[string]history.Durations
 	if h != nil {
-		took, v.Upstreams, v.Watched = h.Durations(now), upstreamLines(h.Upstreams(now), now), h.Begun(now)
+		took, v.Watched = h.Durations(now), h.Begun(now)
+		for _, u := range h.Upstreams(now) {
+			v.Upstreams = append(v.Upstreams, newUpstreamLine(u, now))
+		}
 	}
 	for _, s := range v.byModel {
 		v.Models = append(v.Models, modelLine{s, took[s.Model].Within(0.5), took[s.Model].Within(0.95)})

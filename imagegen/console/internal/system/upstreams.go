@@ -26,13 +26,6 @@ type hourBar struct {
 	Failed, Well float64 // heights
 }
 
-func upstreamLines(all []history.UpstreamHistory, now time.Time) (lines []upstreamLine) {
-	for _, u := range all {
-		lines = append(lines, newUpstreamLine(u, now))
-	}
-	return lines
-}
-
 // newUpstreamLine draws the history of one upstream. Hours in which it was not asked have no bar.
 func newUpstreamLine(u history.UpstreamHistory, now time.Time) upstreamLine {
 	l := upstreamLine{Upstream: u.Upstream}
