@@ -124,12 +124,19 @@ func New(cfg Config) (*Console, error) {
 		return nil, err
 	}
 	sealer := seal.New(cfg.Logins)
-	c := &Console{system: &system.Pages{Operations: cfg.Operations, Money: system.Money(cfg.Money)}}
+	c := &Console{system: &system.Pages{Money: system.Money(cfg.Money)}}
+	c.system.Money.Currency = cmp.Or(cfg.Money.Currency, "USD")
+	if cfg.Operations != nil {
+		c.system.Operations = operations{cfg.Operations}
+	}
 	if cfg.History != nil {
 		c.system.History = cfg.History.counts
 	}
-	c.signIn = signin.New(signin.Config{Passkeys: cfg.Passkeys, IdentityProvider: cfg.IdentityProvider,
-		ProvisionUsers: cfg.ProvisionUsers}, cfg.Logins, sealer)
+	pages := signin.Config{Passkeys: cfg.Passkeys, ProvisionUsers: cfg.ProvisionUsers}
+	if cfg.IdentityProvider != nil {
+		pages.IdentityProvider = provider{cfg.IdentityProvider}
+	}
+	c.signIn = signin.New(pages, cfg.Logins, sealer)
 	var host *frame.Host
 	routes := c.routes()
 	if cfg.Host != nil {
@@ -160,7 +167,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) { c.frame.Se
 // withDefaults fills in what has a default; Brand and BaseURL have theirs where they are used.
 func (cfg Config) withDefaults() Config {
 	cfg.Path = cmp.Or(cfg.Path, DefaultPath)
-	cfg.Money.Currency = cmp.Or(cfg.Money.Currency, "USD")
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.age = cfg.Engine.Age; cfg.Now == nil {
 		cfg.Now = cfg.Engine.Now

@@ -25,13 +25,71 @@ type Operations interface {
 }
 
 // Status is the state of the service at one moment. Operators see all of it, including the texts of errors.
-type (
-	Status     = system.Status
-	OpenCharge = system.OpenCharge // a generation whose charge is not settled yet
-	Disputed   = system.Disputed   // a generation whose charge the ledger refuses to close
-	Backups    = system.Backups    // the state of scheduled backups
-	Disk       = system.Disk       // the space of the volume that holds the data, in bytes
-)
+type Status struct {
+	Version     string            // of the program; "": it is not shown
+	Started     time.Time         // when the process started; zero: it is not shown
+	NotReady    string            // why the service takes no work; "": it does
+	Warnings    []imagegen.Notice // problems that do not stop the service, but that an operator should look at
+	Queued      int               // generations that wait, synchronous and asynchronous
+	Running     int               // attempts under way
+	Slots       int               // how many attempts can be under way at once
+	OpenCharges int               // how many open charges there are in all
+	Charges     []OpenCharge      // the oldest open charges, oldest first
+	Disputes    int               // how many charges in dispute there are in all
+	Disputed    []Disputed        // the oldest charges in dispute, oldest first
+	Disk        Disk
+	Providers   []engine.ProviderHealth // one for each model
+	LastAudit   *engine.Audit           // nil: none is known
+	Backups     Backups
+}
+
+// OpenCharge is a generation whose charge is not settled yet.
+type OpenCharge struct {
+	Generation imagegen.GenerationID
+	User       imagegen.UserID
+	Credits    imagegen.Credits
+	Since      time.Time
+}
+
+// Disputed is a generation whose charge the ledger refuses to close.
+type Disputed struct {
+	OpenCharge
+	Reason string // the ledger's error
+}
+
+// Backups is the state of scheduled backups.
+type Backups struct {
+	Every   time.Duration // the interval; 0: none are scheduled
+	Last    time.Time     // when the newest verified backup was made; zero: there is none
+	Trouble string        // what is wrong, such as a failed or overdue backup; "": nothing is
+}
+
+// Disk is the space of the volume that holds the data, in bytes. The zero value is not shown.
+type Disk struct {
+	Free    int64 // available to the service
+	Total   int64
+	Reserve int64 // if less than this is free, no new work is taken
+}
+
+// Low reports whether so little space is free that no work is taken.
+func (d Disk) Low() bool { return d.Free < d.Reserve }
+
+// operations shows the pages an Operations.
+type operations struct{ Operations }
+
+func (o operations) Status(ctx context.Context) (system.Status, error) {
+	s, err := o.Operations.Status(ctx)
+	v := system.Status{Version: s.Version, Started: s.Started, NotReady: s.NotReady, Warnings: s.Warnings,
+		Queued: s.Queued, Running: s.Running, Slots: s.Slots, OpenCharges: s.OpenCharges, Disputes: s.Disputes,
+		Disk: system.Disk(s.Disk), Providers: s.Providers, LastAudit: s.LastAudit, Backups: system.Backups(s.Backups)}
+	for _, c := range s.Charges {
+		v.Charges = append(v.Charges, system.OpenCharge(c))
+	}
+	for _, d := range s.Disputed {
+		v.Disputed = append(v.Disputed, system.Disputed{OpenCharge: system.OpenCharge(d.OpenCharge), Reason: d.Reason})
+	}
+	return v, err
+}
 
 // chargesShown is how many open charges a Status lists.
 const chargesShown = 20
@@ -71,7 +129,7 @@ func (o EngineOperations) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	for _, r := range records {
-		s.Disputed = append(s.Disputed, Disputed{OpenCharge: openCharge(r), Reason: r.Dispute})
+		s.Disputed = append(s.Disputed, Disputed{openCharge(r), r.Dispute})
 	}
 	r := o.Engine.Readiness(ctx)
 	s.NotReady, s.Warnings = details(r.Reasons), r.Warnings

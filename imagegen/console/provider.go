@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
 )
 
@@ -24,5 +25,17 @@ type IdentityProvider interface {
 	Finish(ctx context.Context, secret []byte, query url.Values) (ExternalIdentity, error)
 }
 
-// ExternalIdentity is a person as an identity provider describes them: a Subject, a Name and a Role.
-type ExternalIdentity = signin.Identity
+// ExternalIdentity is a person as an identity provider describes them.
+type ExternalIdentity struct {
+	Subject string       // identifies the person at the issuer: it never changes, and no other person ever has it
+	Name    string       // a name for a user that may be created; it does not identify the person
+	Role    account.Role // "": the provider does not decide, and the user's role stays
+}
+
+// provider shows the pages an IdentityProvider.
+type provider struct{ IdentityProvider }
+
+func (p provider) Finish(ctx context.Context, secret []byte, query url.Values) (signin.Identity, error) {
+	i, err := p.IdentityProvider.Finish(ctx, secret, query)
+	return signin.Identity(i), err
+}

@@ -36,11 +36,11 @@ type IdentityProvider interface {
 	Finish(ctx context.Context, secret []byte, query url.Values) (Identity, error)
 }
 
-// Identity is a person as an identity provider describes them.
+// Identity is console.ExternalIdentity.
 type Identity struct {
-	Subject string       // identifies the person at the issuer: it never changes, and no other person ever has it
-	Name    string       // a name for a user that may be created; it does not identify the person
-	Role    account.Role // "": the provider does not decide, and the user's role stays
+	Subject string
+	Name    string
+	Role    account.Role
 }
 
 // Config is what these pages need in addition to the frame's Config. console.Config documents the fields.
