@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +23,8 @@ import (
 // auditor stands outside the daemon, keeps the answers that its clients got, and compares. It is safe for
 // concurrent use.
 type auditor struct {
+	signals atomic.Int64 // by which the daemon was made to stand still, and to go on
+
 	mu       sync.Mutex
 	facts    map[string]fact // by generation
 	fresh    []string        // answered since the last comparison

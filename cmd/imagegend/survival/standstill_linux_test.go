@@ -26,8 +26,10 @@ func TestStandstill(t *testing.T) {
 	}
 	for _, stop := range stops {
 		<-time.After(time.Second)
+		s.auditor.signals.Add(1)
 		is.NoErr(d.Signal(syscall.SIGSTOP))
 		<-time.After(stop)
+		s.auditor.signals.Add(1)
 		is.NoErr(d.Signal(syscall.SIGCONT))
 	}
 	<-time.After(time.Second)
