@@ -59,17 +59,18 @@ func (t *tally) countFile(bytes int64) {
 // another Spool, is left out. What was erased before is not in the archive. After an error the
 // archive is worthless.
 func (db *DB) Backup(ctx context.Context, w io.Writer) error {
-	held := db.spool.files
-	if err := held.hold(); err != nil {
-		return err
-	}
-	defer held.release()
+	defer db.images.hold()()
 	files, err := db.newInventory()
 	if err != nil {
 		return err
 	}
 	defer files.discard()
-	b := &backup{ctx: ctx, db: db, held: held, tar: tar.NewWriter(w)}
+	uploads, err := db.spool.newUploads()
+	if err != nil {
+		return err
+	}
+	defer uploads.discard()
+	b := &backup{ctx: ctx, db: db, uploads: uploads, tar: tar.NewWriter(w)}
 	b.manifest.Version, b.manifest.CreatedAt = manifestVersion, db.now().UTC()
 	if err := b.whole(files); err != nil {
 		return err
@@ -84,24 +85,34 @@ func (db *DB) Backup(ctx context.Context, w io.Writer) error {
 type backup struct {
 	ctx      context.Context
 	db       *DB
-	held     *files
+	uploads  *uploads
 	tar      *tar.Writer
 	manifest manifest
 }
 
-// whole copies the database, lists the files that it names, writes the copy, and then removes it.
+// whole writes the copy of the database, and then removes the copy.
 func (b *backup) whole(files *inventory) error {
-	s, err := b.db.copyDatabase(b.ctx, func(t *tx) error {
-		if err := tables.References(t, files.addFile); err != nil {
-			return err
-		}
-		return tables.Images(t, files.addFile)
-	})
+	s, err := b.copyDatabase(files)
 	if err != nil {
 		return fmt.Errorf("storage: backup: %w", err)
 	}
 	defer s.discard()
 	return b.database(s)
+}
+
+// copyDatabase copies the database and lists the files that it names. No reference image
+// is removed from before the snapshot begins until all that it names are linked; after
+// that nobody waits for the backup.
+func (b *backup) copyDatabase(files *inventory) (*snapshot, error) {
+	release := b.db.spool.hold()
+	defer release()
+	return b.db.copyDatabase(b.ctx, func(t *tx) error {
+		if err := b.uploads.linkAll(t, files); err != nil {
+			return err
+		}
+		release()
+		return tables.Images(t, files.addFile)
+	})
 }
 
 // database writes the copy to the archive, and its hash to the manifest.
@@ -119,18 +130,15 @@ func (b *backup) database(s *snapshot) error {
 	return nil
 }
 
-// file writes one image or reference image, even if it was removed since the backup began, and compares it with its
-// record on the way. A reference image that is missing is left out: another Spool may keep it.
+// file writes one image or reference image, and compares it with its record on the way.
 func (b *backup) file(i rules.File) error {
-	f, err := b.held.openHeld(b.ctx, filePath(i))
-	switch {
-	case errors.Is(err, imagegen.ErrNotFound) && i.Upload != "":
-		return nil
-	case errors.Is(err, imagegen.ErrNotFound): // said in words: it would read as if the backup was not found
+	f, err := b.openHeld(i)
+	if errors.Is(err, imagegen.ErrNotFound) { // said in words: it would read as if the backup was not found
 		return fmt.Errorf("storage: backup: %s: its file %s is missing; "+
 			"imagegend audit names all such files: put them back, or erase their generations, and begin again", i,
 			filePath(i))
-	case err != nil:
+	}
+	if err != nil {
 		return fmt.Errorf("storage: backup: %s: %w", i, err)
 	}
 	defer f.Close()
@@ -147,6 +155,14 @@ func (b *backup) file(i rules.File) error {
 	}
 	b.manifest.tallyOf(i).countFile(i.Size)
 	return nil
+}
+
+// openHeld opens a file of the inventory, even if it was removed since the backup began.
+func (b *backup) openHeld(i rules.File) (io.ReadCloser, error) {
+	if i.Upload != "" {
+		return b.uploads.openLink(b.ctx, i.Upload)
+	}
+	return b.db.images.openHeld(b.ctx, i.Key)
 }
 
 // tallyOf is the tally for a file.

@@ -1,7 +1,9 @@
 package storage
 
 import (
+	"bufio"
 	"context"
+	"encoding/gob"
 	"io/fs"
 	"os"
 	"path"
@@ -91,6 +93,36 @@ func ReserveAddresses(bytes int64) (undo func()) {
 	mapReserve = bytes
 	return func() { mapReserve = former }
 }
+
+// LinkForBackup has a backup link the reference images that it needs, and reports whether removals from the spool
+// waited each time that one was linked, and whether they wait afterwards.
+func (db *DB) LinkForBackup(ctx context.Context) (during []bool, after bool, err error) {
+	uploads, err := db.spool.newUploads()
+	if err != nil {
+		return nil, false, err
+	}
+	defer uploads.discard()
+	wait := func() bool {
+		free := db.spool.removing.TryRLock()
+		if free {
+			db.spool.removing.RUnlock()
+		}
+		return !free
+	}
+	out := bufio.NewWriterSize(observed(func() { during = append(during, wait()) }), 1)
+	files := &inventory{out: out, enc: gob.NewEncoder(out)}
+	s, err := (&backup{ctx: ctx, db: db, uploads: uploads}).copyDatabase(files)
+	if err != nil {
+		return nil, false, err
+	}
+	s.discard()
+	return during, wait(), nil
+}
+
+// observed is called with each write.
+type observed func()
+
+func (o observed) Write(p []byte) (int, error) { o(); return len(p), nil }
 
 // Images lists the images and thumbnails that are stored.
 func (db *DB) Images() (all []imagegen.ImageKey) {

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -29,12 +28,6 @@ type files struct {
 	// random, for temporary names: a write may outlive a Close, and must not meet those of the next Open
 	run   string
 	temps atomic.Uint64
-
-	// removing is locked by a backup that begins or ends, and read-locked by removals: so the fields below do not
-	// change during a removal.
-	removing sync.RWMutex
-	backups  int    // how many backups run: while there are any, removed files go to the trash
-	trash    string // a directory in tempDir
 }
 
 func newFiles(dir string, root *os.Root, stopped func() error) *files {
@@ -150,57 +143,6 @@ func (f *files) remove(name string) error {
 		return fmt.Errorf("storage: %w", err)
 	}
 	return nil
-}
-
-// discard removes a file, or moves it into the trash while a backup may still have to read it. It succeeds if there
-// is none.
-func (f *files) discard(name string) error {
-	f.removing.RLock()
-	defer f.removing.RUnlock()
-	if f.backups == 0 {
-		return f.remove(name)
-	}
-	if err := f.root.Rename(name, f.trashPath(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("storage: %w", err)
-	}
-	return nil
-}
-
-// trashPath is where a file lies that was discarded during a backup.
-func (f *files) trashPath(name string) string { return path.Join(f.trash, path.Base(name)) }
-
-// hold keeps every file that exists now readable by openHeld, until release is called. A backup calls it before it
-// looks at the database, so that every file which the database names is held.
-func (f *files) hold() error {
-	f.removing.Lock()
-	defer f.removing.Unlock()
-	if f.backups == 0 {
-		f.trash = f.newTemp()
-		if err := f.root.Mkdir(f.trash, 0o700); err != nil {
-			return fmt.Errorf("storage: %w", err)
-		}
-	}
-	f.backups++
-	return nil
-}
-
-// release ends a backup. The last one empties the trash; what stays is removed at the next start.
-func (f *files) release() {
-	f.removing.Lock()
-	defer f.removing.Unlock()
-	if f.backups--; f.backups == 0 {
-		_ = f.root.RemoveAll(f.trash)
-	}
-}
-
-// openHeld opens a file for a backup that holds it: the file itself, or what is in the trash of it. In this order it
-// finds a file that is removed in between.
-func (f *files) openHeld(ctx context.Context, name string) (*os.File, error) {
-	file, err := f.open(ctx, name)
-	if errors.Is(err, imagegen.ErrNotFound) {
-		return f.open(ctx, f.trashPath(name))
-	}
-	return file, err
 }
 
 // list returns the names in a directory that begin with prefix; none if there is no directory.

@@ -22,6 +22,13 @@ type images struct {
 
 	mu     sync.Mutex       // guards shards
 	shards [shardCount]bool // those whose name in imagesDir is durable
+
+	// removing is locked by a backup that begins or ends, and read-locked by removals: so backups does not
+	// change during a removal.
+	removing sync.RWMutex
+	backups  int        // how many backups run: while there are any, removed files go to the trash
+	trashMu  sync.Mutex // guards trash against removals at the same time
+	trash    []string   // paths of removed files that a backup may still read
 }
 
 var _ imagegen.ImageStore = (*images)(nil)
@@ -134,10 +141,63 @@ func (i *images) RemoveImages(ctx context.Context, g imagegen.GenerationID, atte
 	if len(names) == 0 {
 		return nil
 	}
+	i.removing.RLock()
+	defer i.removing.RUnlock()
 	for _, name := range names {
-		if err := i.files.discard(path.Join(shard, name)); err != nil {
+		if err := i.discard(path.Join(shard, name)); err != nil {
 			return err
 		}
 	}
 	return i.files.syncDir(shard)
+}
+
+// discard removes a file, or moves it into the trash while a backup may still have to read it. The caller holds
+// removing.
+func (i *images) discard(name string) error {
+	if i.backups == 0 {
+		return i.files.remove(name)
+	}
+	err := i.files.root.Rename(name, trashPath(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("storage: %w", err)
+	}
+	i.trashMu.Lock()
+	defer i.trashMu.Unlock()
+	i.trash = append(i.trash, trashPath(name))
+	return nil
+}
+
+// trashPath is in the directory that is emptied at each start.
+func trashPath(name string) string { return path.Join(tempDir, path.Base(name)) }
+
+// hold keeps every image that exists now readable by openHeld, until release is called. A backup calls it before it
+// looks at the database, so that every image which the database names is held.
+func (i *images) hold() (release func()) {
+	i.removing.Lock()
+	defer i.removing.Unlock()
+	i.backups++
+	return sync.OnceFunc(i.release)
+}
+
+// release ends a backup. The last one empties the trash.
+func (i *images) release() {
+	i.removing.Lock()
+	defer i.removing.Unlock()
+	if i.backups--; i.backups > 0 {
+		return
+	}
+	for _, name := range i.trash {
+		_ = i.files.remove(name) // what stays is removed at the next start
+	}
+	i.trash = nil
+}
+
+// openHeld opens an image for a backup that holds them: the file itself, or what is in the trash of it. In this order
+// it finds a file that is removed in between.
+func (i *images) openHeld(ctx context.Context, k imagegen.ImageKey) (io.ReadCloser, error) {
+	f, err := i.files.open(ctx, imagePath(k))
+	if errors.Is(err, imagegen.ErrNotFound) {
+		return i.files.open(ctx, trashPath(imagePath(k)))
+	}
+	return f, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path"
+	"sync"
 
 	"github.com/imagegend/imagegend/imagegen"
 )
@@ -13,6 +14,9 @@ import (
 type spool struct {
 	files *files
 	space *space
+
+	// removing is read-locked by removals, and locked by a backup until it has linked the files that it needs.
+	removing sync.RWMutex
 }
 
 var (
@@ -77,10 +81,12 @@ func (s *spool) Remove(ctx context.Context, ids ...imagegen.ReferenceID) error {
 	if err := s.files.writable(ctx); err != nil {
 		return err
 	}
+	s.removing.RLock()
+	defer s.removing.RUnlock()
 	var errs []error
 	for _, id := range ids {
 		if isPlain(string(id)) {
-			errs = append(errs, s.files.discard(spoolPath(id)))
+			errs = append(errs, s.files.remove(spoolPath(id)))
 		}
 	}
 	return errors.Join(errs...)

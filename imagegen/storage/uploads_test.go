@@ -122,6 +122,19 @@ func TestAnAlteredReferenceIsRefused(t *testing.T) {
 	}
 }
 
+// No reference image leaves the spool before a backup has linked all that it needs; after that, nobody waits for it.
+func TestBackupHoldsTheSpoolUntilItsLinksAreMade(t *testing.T) {
+	w, _ := waiting(t)
+	w.wait(3, true)
+	during, after, err := w.LinkForBackup(t.Context())
+	w.is.NoErr(err)
+	w.is.True(len(during) >= 2)
+	for _, waited := range during {
+		w.is.True(waited)
+	}
+	w.is.True(!after)
+}
+
 // A backup is taken while generations with reference images wait, come in, and are drawn before the
 // backup has come to their references. Restored elsewhere, all of them are drawn from the same ones.
 func TestWaitingWorkSurvivesABackup(t *testing.T) {
