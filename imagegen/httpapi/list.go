@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"cmp"
-	"fmt"
+	"encoding/json"
 	"net/http"
 
 	"github.com/imagegend/imagegend/imagegen"
@@ -110,11 +110,12 @@ func (l *list) header() {
 // endPage writes the end of the list with the cursor of the next page; "" means that this is the last one. A
 // page of which nothing was sent yet goes out with a Content-Length.
 func (l *list) endPage(next imagegen.GenerationID) error {
-	end := `],"has_more":false,"next_cursor":null}`
+	end := `],"has_more":false,"next_cursor":null}` + "\n"
 	if next != "" {
-		end = fmt.Sprintf(`],"has_more":true,"next_cursor":%q}`, next)
+		cursor, _ := json.Marshal(next)
+		end = `],"has_more":true,"next_cursor":` + string(cursor) + "}\n"
 	}
-	l.out.WriteString(end + "\n")
+	l.out.WriteString(end)
 	if l.begun {
 		return l.broken(l.flush())
 	}

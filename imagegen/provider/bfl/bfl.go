@@ -45,7 +45,7 @@ func (c Config) describe(a hosted.API, f family) hosted.API {
 	a.Ended = func(err error) (task.Progress, bool) {
 		var now answer
 		failed, ok := errors.AsType[*upstream.StatusError](err)
-		if !ok || json.Unmarshal(failed.Answer.Body, &now) != nil || now.Status == "" {
+		if !ok || json.Unmarshal(failed.Answer().Body, &now) != nil || now.Status == "" {
 			return task.Progress{}, false
 		}
 		return now.progress(), true

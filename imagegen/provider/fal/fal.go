@@ -53,10 +53,10 @@ func (c Config) describe(a hosted.API, f *template.Filler) hosted.API {
 	// A documented error in the place of the response is how the request has ended. The request may have cost.
 	a.Ended = func(err error) (task.Progress, bool) {
 		said, ok := errors.AsType[*upstream.StatusError](err)
-		if !ok || kindOf(said.Answer) == "" {
+		if !ok || kindOf(said.Answer()) == "" {
 			return task.Progress{}, false
 		}
-		units := upstream.Micros(said.Answer.Header.Get(unitsHeader))
+		units := upstream.Micros(said.Answer().Header.Get(unitsHeader))
 		return task.Progress{Done: true, Err: upstream.Unsettled(err), Used: imagegen.UpstreamUsage{Units: units}}, true
 	}
 	a.UnitsHeader = unitsHeader

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -134,7 +135,8 @@ func New(c Config) (*Provider, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}
 	p.client, err = upstream.New(upstream.Options{BaseURL: c.BaseURL, Key: c.APIKey, KeyHeader: c.KeyHeader,
-		KeyPrefix: c.KeyPrefix, Headers: c.Headers, ImageHosts: c.ImageHosts, Private: c.Private, Classify: c.classify})
+		KeyPrefix: c.KeyPrefix, Headers: maps.Clone(c.Headers), ImageHosts: c.ImageHosts, Private: c.Private,
+		Classify: c.classify})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Name, err)
 	}

@@ -61,7 +61,7 @@ func Past(all []Archive, now time.Time) []Archive {
 func removeLeftovers(dir string) error {
 	var errs []error
 	for _, pattern := range []string{partial, scratch} {
-		found, err := fs.Glob(os.DirFS(dir), pattern)
+		found, err := fs.Glob(os.DirFS(filepath.Clean(dir)), pattern)
 		errs = append(errs, err)
 		for _, name := range found {
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))

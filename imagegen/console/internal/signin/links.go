@@ -81,14 +81,17 @@ func (s *Pages) setPasswordAndSignIn(p *frame.Page, i account.Invitation, u imag
 	if _, err := p.Logins.TakeInvitation(p.Context(), i.Hash, p.Now); err != nil {
 		return err
 	}
-	s.changing.Lock()
-	err := p.Logins.SetLogin(p.Context(), account.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.Now})
-	s.changing.Unlock()
-	if err != nil {
+	if err := s.setLogin(p, account.Login{User: u.ID, Role: i.Role, Password: hash, ChangedAt: p.Now}); err != nil {
 		return err
 	}
 	return s.signInOrAskPasskey(p,
 		pendingSignIn{User: u.ID, Password: hash, Confirmed: p.Now, Next: p.Root, Message: said})
+}
+
+func (s *Pages) setLogin(p *frame.Page, l account.Login) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	return p.Logins.SetLogin(p.Context(), l)
 }
 
 // invalidLink answers ErrNotFound with a page that explains why a link may not work. Other errors, and nil, are

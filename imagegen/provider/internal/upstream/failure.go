@@ -79,8 +79,11 @@ type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // 0 if the upstream did not say
 	Excerpt    string
-	Answer     Failure // all of it, for adapters
+	answer     Failure
 }
+
+// Answer is all that the upstream answered, for its adapter; it is not for the log.
+func (e *StatusError) Answer() Failure { return e.answer }
 
 func (e *StatusError) Error() string {
 	if e.Excerpt == "" {
