@@ -59,10 +59,16 @@ func TestLostConnection(t *testing.T) {
 // cut cuts the connection of a tab, or mends it.
 func (t *tab) cut(off bool) {
 	t.Helper()
+	type conditions struct { // Chromium 148 takes Offline for all requests, later ones for those of each rule
+		Offline bool `json:"offline"`
+		network.EmulateNetworkConditionsByRuleParams
+	}
+	emulate := cdp.Command[conditions, network.EmulateNetworkConditionsByRuleResult]{
+		Method: network.CommandEmulateNetworkConditionsByRule}
 	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, network.EmulateNetworkConditionsByRule,
-			network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{
-				{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}}})
+		_, err := cdp.Call(ctx, target, emulate, conditions{off, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{
+				{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}}}})
 		return err
 	}))
 }
