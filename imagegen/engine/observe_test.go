@@ -115,8 +115,17 @@ func TestObserverOfQueuedWork(t *testing.T) {
 		h.is.NoErr(err)
 		h.ended(r.Generation.ID)
 		synctest.Wait()
-		h.is.Equal(cmp.Diff([]string{"charged", "accepted", "waited", "attempted", "attempted stored", "attempted",
-			"closed", "settled"}, d.lines), "")
+		var ofCall, ofWork []string // the queue may hand the work out before its call goes on
+		for _, line := range d.lines {
+			if line == "charged" || line == "accepted" {
+				ofCall = append(ofCall, line)
+			} else {
+				ofWork = append(ofWork, line)
+			}
+		}
+		h.is.Equal(cmp.Diff([]string{"charged", "accepted"}, ofCall), "")
+		h.is.Equal(cmp.Diff([]string{"waited", "attempted", "attempted stored", "attempted", "closed", "settled"},
+			ofWork), "")
 		first := d.of(imagegen.EventAttempted)[0]
 		h.is.Equal(imagegen.EndingOf(first.Count, first.Err), imagegen.EndedRateLimited)
 	})
