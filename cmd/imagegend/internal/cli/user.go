@@ -158,7 +158,7 @@ func (a *app) userStandingCommands() []*cobra.Command {
 			Long:    "Refuses every new generation of a user with 403, chargeRefused, until user resume. Keys and sign-ins can still\nread, and work under way ends as usual.",
 			Example: "  imagegend user suspend alice",
 		}, admin.SuspendUser, "user %s is suspended"),
-		// It succeeds also if there is no suspension, so that a script need not ask first.
+		// It also succeeds without a suspension, so a script need not ask first.
 		a.userStanding(cobra.Command{
 			Use:     "resume NAME",
 			Short:   "end a suspension",

@@ -158,7 +158,7 @@ func (f *Filler) tierOf(z imagegen.Size) string {
 
 // Fill returns the input for a request for images of that size, which Can.Choose has chosen. url returns what stands
 // for a reference image or a mask, such as a data: URL; it can be called several times for the same one. Without
-// references there is no mask either.
+// references there is no mask.
 func (f *Filler) Fill(r imagegen.ProviderRequest, size imagegen.Size,
 	url func(imagegen.ProviderReference) string) map[string]any {
 	v := values{
