@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,9 @@ func Team(t *testing.T, open func(t *testing.T) []Storage) {
 	}
 	asking.Go(func() { m.keepGranting(over) })
 	m.administer()
+	eventually(m, "charges for most members, grants and a revocation", func() bool {
+		return m.renewed.Load() && len(m.usage()) > teamSize/2
+	})
 	end()
 	m.compare()
 }
@@ -57,6 +61,7 @@ type team struct {
 	members []*teamMember
 	all     teamRules                    // they hold for all members
 	keys    map[imagegen.KeyID]teamRules // of the keys that were revoked
+	renewed atomic.Bool                  // the sponsor got more credits and lost some
 
 	mu       sync.Mutex
 	shared   imagegen.Secret // the key on behalf of people
@@ -235,7 +240,10 @@ func (m *team) keepGranting(over <-chan struct{}) {
 		if err == nil {
 			_, err = m.db.Revoke(m.Context(), imagegen.Revocation{User: m.sponsor.ID, Credits: 2})
 		}
-		if err != nil && !errors.Is(err, imagegen.ErrInsufficientCredits) {
+		switch {
+		case err == nil:
+			m.renewed.Store(true)
+		case !errors.Is(err, imagegen.ErrInsufficientCredits):
 			m.Error(err)
 		}
 	}

@@ -23,17 +23,7 @@ func (m *team) compare() {
 	}
 	journal := m.journal()
 	of := m.replay(journal)
-
-	today, err := m.db.Today(ctx, m.sponsor.ID)
-	m.is.NoErr(err)
-	rows, err := m.db.Usage(ctx, m.sponsor.ID, imagegen.UsageQuery{From: today.Add(-24 * time.Hour), To: today,
-		By: []imagegen.UsageGroup{imagegen.UsageByMember}})
-	m.is.NoErr(err)
-	usage := map[imagegen.UserID]imagegen.UsageSums{}
-	for _, row := range rows {
-		usage[row.Member] = row.UsageSums
-	}
-	m.is.Equal(cmp.Diff(of, usage), "")
+	m.is.Equal(cmp.Diff(of, m.usage()), "")
 
 	for _, p := range m.members {
 		use, err := m.db.MemberUse(ctx, m.sponsor.ID, p.id)
@@ -63,6 +53,21 @@ func (m *team) compare() {
 	report, err := m.db.Audit(ctx)
 	m.is.NoErr(err)
 	m.is.Equal(len(report.Violations), 0)
+}
+
+// usage is that of the sponsor by member.
+func (m *team) usage() map[imagegen.UserID]imagegen.UsageSums {
+	m.Helper()
+	today, err := m.db.Today(m.Context(), m.sponsor.ID)
+	m.is.NoErr(err)
+	rows, err := m.db.Usage(m.Context(), m.sponsor.ID, imagegen.UsageQuery{From: today.Add(-24 * time.Hour), To: today,
+		By: []imagegen.UsageGroup{imagegen.UsageByMember}})
+	m.is.NoErr(err)
+	usage := map[imagegen.UserID]imagegen.UsageSums{}
+	for _, row := range rows {
+		usage[row.Member] = row.UsageSums
+	}
+	return usage
 }
 
 // journal is that of the sponsor, from the first entry.
