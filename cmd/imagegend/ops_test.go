@@ -1,10 +1,12 @@
 package main_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +69,7 @@ func TestOpsAddressThatIsTaken(t *testing.T) {
 func TestOpsConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	is := is.New(t)
-	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0"}})
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin"}})
 	dial := func() net.Conn {
 		c, err := net.Dial("tcp", strings.TrimPrefix(d.OpsURL(), "http://"))
 		is.NoErr(err)
@@ -84,10 +86,38 @@ func TestOpsConnectionsAreBounded(t *testing.T) {
 	is.Equal(body, `{"status":"ok"}`+"\n")
 	is.True(d.OpenFiles() < files+100)
 
-	slow := dial()
-	_, err := fmt.Fprint(slow, "GET /healthz HTTP/1.1\r\nHost: x\r\n")
+	var slow []net.Conn
+	for range 40 { // more than there are places; each sends a part of a request
+		for _, part := range []string{"GET /healthz HTTP/1.1\r\nHost: x\r\n",
+			"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{",
+			"POST /admin/v1/grant HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"} {
+			c := dial()
+			_, err := fmt.Fprint(c, part)
+			is.NoErr(err)
+			slow = append(slow, c)
+		}
+	}
+	for _, c := range slow {
+		is.NoErr(c.SetReadDeadline(time.Now().Add(2 * time.Minute)))
+		_, err := io.ReadAll(c) // until the server gives up
+		is.True(!errors.Is(err, os.ErrDeadlineExceeded))
+	}
+	_, status = d.FromOps("/healthz")
+	is.Equal(status, http.StatusOK)
+}
+
+// A caller that takes no answers loses its connection.
+func TestOpsAnswersThatNobodyTakes(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin"}})
+	c, err := net.Dial("tcp", strings.TrimPrefix(d.OpsURL(), "http://"))
 	is.NoErr(err)
-	is.NoErr(slow.SetReadDeadline(time.Now().Add(time.Minute)))
-	_, err = io.ReadAll(slow) // until the server gives up
-	is.NoErr(err)
+	defer c.Close()
+	is.NoErr(c.SetWriteDeadline(time.Now().Add(time.Minute)))
+	ask := strings.Repeat("POST /admin/v1/users HTTP/1.1\r\nHost: x\r\n\r\n", 1000)
+	for err == nil { // until the server has given up
+		_, err = io.WriteString(c, ask)
+	}
+	is.True(!errors.Is(err, os.ErrDeadlineExceeded))
 }

@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/adminserver"
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 	"github.com/imagegend/imagegend/imagegen/storage"
@@ -105,6 +107,36 @@ func allowing(l *adminserver.Local, scopes account.Scopes) http.Handler {
 		},
 		Address: func(*http.Request) (netip.Addr, error) { return netip.MustParseAddr("127.0.0.1"), nil }}
 	return o.Handler()
+}
+
+// A key that is revoked while the body of a call arrives carries nothing out.
+func TestKeyIsRevokedWhileItsCallArrives(t *testing.T) {
+	is := is.New(t)
+	local := open(t, t.TempDir())
+	var revoked atomic.Bool
+	o := &adminserver.Ops{Local: local, Log: slog.New(slog.DiscardHandler),
+		Verify: func(context.Context, string) (account.OperatorKey, error) {
+			if revoked.Load() {
+				return account.OperatorKey{}, imagegen.ErrInvalidKey
+			}
+			return account.OperatorKey{Scopes: "users"}, nil
+		},
+		Address: func(*http.Request) (netip.Addr, error) { return netip.MustParseAddr("127.0.0.1"), nil }}
+	body, more := io.Pipe()
+	go func() {
+		io.WriteString(more, `{"name":`)
+		revoked.Store(true)
+		io.WriteString(more, `"alice"}`)
+		more.Close()
+	}()
+	r := httptest.NewRequest(http.MethodPost, adminserver.OpsPath+"create-user", body)
+	r.Header.Set("Authorization", "Bearer img_ops_x")
+	w := httptest.NewRecorder()
+	o.Handler().ServeHTTP(w, r)
+	is.Equal(w.Code, http.StatusUnauthorized)
+	users, err := admin.ListUsers.Do(t.Context(), local, admin.None{})
+	is.NoErr(err)
+	is.Equal(len(users), 0)
 }
 
 // client is one of a server over HTTP.

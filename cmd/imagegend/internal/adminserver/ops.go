@@ -1,11 +1,13 @@
 package adminserver
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -57,7 +59,8 @@ func (o *Ops) Handler() http.Handler {
 // for the log; found is false if there is nothing to answer. next sees the key as the actor of its context, and a
 // body of opsBody bytes at most.
 //
-// The key is verified before found is looked at, so that a stranger cannot tell which calls exist.
+// The key is verified before found is looked at, so that a stranger cannot tell which calls exist, and once more when the
+// body has come, since it may have been revoked meanwhile.
 func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string, found bool),
 	next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,6 +78,12 @@ func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string
 		if err == nil {
 			k, err = o.Verify(r.Context(), raw)
 		}
+		var body []byte
+		var unread error
+		if err == nil && found {
+			body, unread = io.ReadAll(http.MaxBytesReader(seen, r.Body, opsBody))
+			k, err = o.Verify(r.Context(), raw)
+		}
 		switch {
 		case err != nil:
 			refuseOps(seen, http.StatusForbidden, err)
@@ -85,8 +94,10 @@ func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string
 				k.ID, scope, k.Scopes))
 		case httpguard.Plain(r.Header) != nil:
 			refuseOps(seen, http.StatusUnsupportedMediaType, httpguard.Plain(r.Header))
+		case unread != nil:
+			refuseOps(seen, http.StatusBadRequest, fmt.Errorf("the body cannot be read: %w", unread))
 		default:
-			r.Body = http.MaxBytesReader(seen, r.Body, opsBody)
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			ctx := account.WithActor(r.Context(), account.Actor{Via: account.ViaOps, Name: string(k.ID),
 				Address: address.String()})
 			next.ServeHTTP(seen, r.WithContext(ctx))

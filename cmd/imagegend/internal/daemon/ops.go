@@ -16,7 +16,7 @@ import (
 const (
 	// opsConnections bounds the connections to the address for operators. A silent one makes room for a new one.
 	opsConnections = 32
-	// opsPatience bounds how long a header may take to arrive, and an answer for monitoring to be received.
+	// opsPatience bounds how long a header may take to arrive, then its body, and each part of an answer to be received.
 	opsPatience = 10 * time.Second
 	// opsIdle is how long a connection may be silent. Monitoring asks every minute or more often, so its connection
 	// lasts.
@@ -44,10 +44,9 @@ func listenForOps(o Options) (*ops, error) {
 	return &ops{connections: newConnections(l, opsConnections, opsConnections, nobody)}, nil
 }
 
-// newOpsServer sets no limit on the time of an answer, since a backup takes long. What monitoring asks has one of its
-// own, see inTime.
+// newOpsServer sets no limit on the time until an answer is whole, since a backup takes long.
 func newOpsServer(h http.Handler, o *ops, troubles *log.Logger) *http.Server {
-	return &http.Server{Handler: httpguard.Around(h), ReadHeaderTimeout: opsPatience, IdleTimeout: opsIdle,
+	return &http.Server{Handler: httpguard.Around(inTime(h)), ReadHeaderTimeout: opsPatience, IdleTimeout: opsIdle,
 		MaxHeaderBytes: opsHeader, ConnState: o.state, ErrorLog: troubles}
 }
 
@@ -78,23 +77,61 @@ func (o *ops) shutDown(ctx context.Context) {
 func (d *daemon) watching(l *adminserver.Local) *http.ServeMux {
 	mux := http.NewServeMux()
 	// It says that the process answers, and nothing about whether it takes work.
-	mux.Handle("GET /healthz", inTime(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"status":"ok"}`+"\n")
-	})))
-	mux.Handle("GET /metrics", inTime(scrape.Handler(d.options.Version, d.metrics)))
-	mux.Handle("GET /readyz", inTime(adminserver.Ready(l)))
+	})
+	mux.Handle("GET /metrics", scrape.Handler(d.options.Version, d.metrics))
+	mux.Handle("GET /readyz", adminserver.Ready(l))
 	return mux
 }
 
-// inTime bounds the time in which the caller must take the answer, for this answer alone.
+// inTime bounds the time in which a body must have come, also one that nobody reads, and each part of an answer must be
+// received: nobody needs a key to send a part of a request.
 func inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// An error means that the connection has no deadlines, as in a test.
-		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(opsPatience))
-		h.ServeHTTP(w, r)
-		http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		t := &timed{ResponseWriter: w, control: http.NewResponseController(w)}
+		t.extend()
+		if r.Body != http.NoBody {
+			t.control.SetReadDeadline(time.Now().Add(opsPatience))
+			r.Body = &timedBody{r.Body, t.control}
+		}
+		h.ServeHTTP(t, r)
+		t.extend() // for what is still to be sent
 	})
+}
+
+// timed is an answer that must be received in time.
+type timed struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (t *timed) extend() { t.control.SetWriteDeadline(time.Now().Add(opsPatience)) }
+
+// Write implements http.ResponseWriter.
+func (t *timed) Write(p []byte) (int, error) {
+	t.extend()
+	return t.ResponseWriter.Write(p)
+}
+
+// Unwrap lets an http.ResponseController flush the answer.
+func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// timedBody is a body that must come in time. When it is whole, nothing is waited for any more: net/http then reads on,
+// to notice that the caller has gone, and would take a deadline for that.
+type timedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+// Read implements io.Reader.
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // ahead lets first answer what it has a pattern for, and next everything else.
