@@ -46,13 +46,21 @@ var limits = [...]limit{
 // familiarFor is how long an address stays familiar to a name after it was last signed in to from there.
 const familiarFor = 30 * 24 * time.Hour
 
+// apart is how far the clocks of nodes may be apart. What lies further ahead than this and a limit allow was marked by a
+// clock that has been corrected since, and counts for nothing: else it would keep somebody out until that clock's date.
+const apart = 5 * time.Minute
+
 // A count is stored as the time at which all of it is forgiven: so it needs no more than a mark, which the store
 // forgets by itself, and nodes whose clocks differ a little count alike.
 
-// left returns how long it takes until all is forgiven, if the store keeps the mark until then. A mark beyond what the
-// limit allows, as after the clock was set back, counts as full.
+// left returns how long it takes until all is forgiven, if the store keeps the mark until then. It is never longer than
+// the limit allows.
 func (l limit) left(until, now time.Time) time.Duration {
-	return max(0, min(until.Sub(now), time.Duration(l.most)*l.forgiven))
+	full, left := time.Duration(l.most)*l.forgiven, until.Sub(now)
+	if left > full+apart {
+		return 0
+	}
+	return max(0, min(left, full))
 }
 
 // wait returns how long it takes until something may happen once more; 0: it may now.
@@ -162,7 +170,8 @@ func (m marks) count(i, n int) { m.until[i] = limits[i].plus(m.until[i], m.now, 
 // failures are the limits that count a failure.
 func (m marks) failures() (all []int) {
 	all = []int{name}
-	if m.Browser != "" || m.Address.IsValid() && !m.until[place].IsZero() {
+	known := m.Address.IsValid() && !m.until[place].IsZero() && m.until[place].Sub(m.now) <= familiarFor+apart
+	if m.Browser != "" || known {
 		all[0] = familiar
 	}
 	if m.Browser == "" && m.Address.IsValid() {
