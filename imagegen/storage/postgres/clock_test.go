@@ -10,6 +10,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres"
 	"github.com/imagegend/imagegend/imagegen/storage/postgres/postgrestest"
 )
@@ -108,4 +109,66 @@ func TestVoidBesideAConfirmation(t *testing.T) {
 	p.is.NoErr(err)
 	p.is.NoErr(<-confirmed)
 	p.is.NoErr(<-voided)
+}
+
+// What a fast clock has leased or delayed is recovered and claimed in time once the clock is right, and no sooner.
+func TestLeasesAcrossACorrection(t *testing.T) {
+	p := startPairByClock(t, 365*24*time.Hour)
+	ctx := t.Context()
+	fund(t, p.a)
+	for n := range 2 {
+		r := record(n + 1)
+		r.Async, r.Attempt, r.CreatedAt = true, 0, p.a.Now()
+		_, err := p.a.CreateCharged(ctx, r, time.Hour)
+		p.is.NoErr(err)
+	}
+	claim := imagegen.ClaimRequest{Most: 10, Lease: time.Hour}
+	begun, _, err := p.a.Claim(ctx, claim)
+	p.is.NoErr(err)
+	p.is.Equal(len(begun), 2)
+	_, err = p.a.Update(ctx, begun[0].Fence(), imagegen.ReleaseChange{Delay: time.Hour, Failed: true})
+	p.is.NoErr(err)
+	p.ahead.Store(0)
+	p.a.Now()
+	p.b.Now()
+	p.is.NoErr(p.a.ConfirmClock(ctx))
+	has := func(claimed, recovered int) {
+		t.Helper()
+		got, _, err := p.b.Claim(ctx, claim)
+		p.is.NoErr(err)
+		p.is.Equal(len(got), claimed)
+		got, err = p.b.Recover(ctx, 10, time.Hour)
+		p.is.NoErr(err)
+		p.is.Equal(len(got), recovered)
+	}
+	p.ahead.Store(int64(50 * time.Minute))
+	has(0, 0)
+	p.ahead.Store(int64(65 * time.Minute))
+	has(1, 1)
+}
+
+// A row of the trail that a process wrote by a time which another one has corrected is removed at its age.
+func TestTrailOfAProcessBehindACorrection(t *testing.T) {
+	p := startPairByClock(t, 365*24*time.Hour)
+	ctx := t.Context()
+	fund(t, p.a)
+	p.is.NoErr(p.b.Note(ctx, account.TrailRow{Act: "a.b"}))
+	p.ahead.Store(0)
+	p.a.Now()
+	p.b.Now()
+	p.is.NoErr(p.a.ConfirmClock(ctx))
+	p.is.NoErr(p.b.Note(ctx, account.TrailRow{Act: "a.b"}))
+	page, err := p.a.Trail(ctx, account.TrailQuery{Limit: 10})
+	p.is.NoErr(err)
+	p.is.Equal(len(page.Rows), 4) // with the grant and the confirmation
+	for range 30 {
+		p.ahead.Add(int64(50 * time.Minute))
+		p.a.Now()
+		p.b.Now()
+	}
+	p.is.NoErr(p.a.Note(ctx, account.TrailRow{Act: "a.c"}))
+	p.is.NoErr(p.a.TidyTrail(ctx, p.a.Now().Add(-time.Hour)))
+	page, err = p.a.Trail(ctx, account.TrailQuery{Limit: 10})
+	p.is.NoErr(err)
+	p.is.Equal(len(page.Rows), 1)
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,11 +26,27 @@ func (s *session) flush(b *pgx.Batch) {
 	trailNew.insert(b, s.noted)
 	if s.mark.changed {
 		m := &s.mark
+		if m.Epoch > s.at.Epoch {
+			correctWork(b, m.At.Sub(s.at.Now))
+		}
 		b.Queue(`with met as (update imagegend.clock set version = version + 1, at = $2, doubt = $3, skew = $4::text::interval, epoch = $5,
  corrected_at = $6 where version = $1 returning 1) select 1 / (count(*) = 1)::int from met`, m.version, timeOrNull(m.At),
-			m.Doubt, fmt.Sprint(m.Skew.Microseconds(), " microseconds"), int64(m.Epoch), timeOrNull(m.Since))
+			m.Doubt, microseconds(m.Skew), int64(m.Epoch), timeOrNull(m.Since))
 	}
 }
+
+// correctWork queues that leases and delays end by the corrected clock when they would have ended by the former one: what
+// a clock dated that was years fast would be neither recovered nor claimed for years. Every transaction reads the clock,
+// so only one that has read it and not yet written may still date a lease by the former one.
+func correctWork(b *pgx.Batch, by time.Duration) {
+	b.Queue(`with l as (select id from imagegend.leases order by id for update)
+ update imagegend.leases set until = until + $1::text::interval from l where leases.id = l.id`, microseconds(by))
+	b.Queue(`with w as (select id from imagegend.waiting where due is not null order by id for update)
+ update imagegend.waiting set due = due + $1::text::interval from w where waiting.id = w.id`, microseconds(by))
+}
+
+// microseconds is a duration as an interval is written.
+func microseconds(d time.Duration) string { return fmt.Sprint(d.Microseconds(), " microseconds") }
 
 // flushBooks writes accounts, lots, entries and usage. It inserts no account: one that was changed was locked, and so
 // exists. Of a lot that exists the columns that are in an index stay as they are, except live, where the last credits

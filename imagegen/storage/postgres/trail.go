@@ -59,6 +59,9 @@ func (db *DB) chain(ctx context.Context) error {
 			ids, rows := s.chainable(mostChained)
 			n = len(ids)
 			for _, r := range rows {
+				if r.Time.After(s.at.Latest()) { // by a process that had not heard of a correction yet
+					r.Time = s.at.Now
+				}
 				if err := trail.Chain(&s.kept, r); err != nil {
 					return err
 				}
