@@ -184,6 +184,7 @@ func (db *DB) start() error {
 	if err := db.openTables(); err != nil {
 		return err
 	}
+	db.rememberClock(context.Background()) // before anything is dated: after a kill, it shows whether the clock ran fast
 	db.noteLostAnswers(context.Background())
 	if err := db.cleanup(context.Background()); err != nil {
 		return err
@@ -266,10 +267,14 @@ func (db *DB) writeLast(ctx context.Context) (err error) {
 	if db.clock == nil || db.Err() != nil { // never opened; or stopped, which has been reported
 		return err
 	}
-	if err := db.clock.Remember(ctx); err != nil {
-		db.log.Warn("the doubt about the clock could not be written; the next start will not know of it", "error", err)
-	}
+	db.rememberClock(ctx)
 	return err
+}
+
+func (db *DB) rememberClock(ctx context.Context) {
+	if err := db.clock.Remember(ctx); err != nil {
+		db.log.Warn("the time, or a doubt about it, could not be written; the next start will not know of it", "error", err)
+	}
 }
 
 // OneProcess implements [imagegen.OneProcess]: the directory is locked.

@@ -84,8 +84,8 @@ func (l *Ledger) Corrected(epoch uint64) {
 // rememberEvery is how often the time of an idle ledger is written down, for a restart to compare with.
 const rememberEvery = time.Hour
 
-// Remember writes down whether a doubt has begun or ended since the last call of Expire. It is meant for the end
-// of a process.
+// Remember writes down the time if that was not done for an hour, and whether a doubt has begun or ended since the last
+// call of Expire. It is meant for the beginning and the end of a process.
 func (l *Ledger) Remember(ctx context.Context) error {
 	return l.update(ctx, func(b Books) error { b.remember(); return nil })
 }
