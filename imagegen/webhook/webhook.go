@@ -187,7 +187,9 @@ func (d *Deliverer) deliverUntil(ctx context.Context, e *endpoint, end time.Time
 // at once. The place is read anew each time, since somebody may have set it back; who does so during a try has set it.
 func (d *Deliverer) deliverNext(ctx context.Context, e *endpoint) (more bool, err error) {
 	from, err := d.place(ctx, e)
-	if err != nil || from.Tries > 0 && d.now().Sub(from.At) < pauseAfter(from.Tries) {
+	// A try later than now was dated by a clock that has been corrected since, so it keeps nobody waiting.
+	waited := d.now().Sub(from.At)
+	if err != nil || from.Tries > 0 && waited > -turnLength && waited < pauseAfter(from.Tries) {
 		return false, err
 	}
 	p := from
@@ -250,7 +252,7 @@ func (d *Deliverer) try(ctx context.Context, e *endpoint, p imagegen.FeedPlace,
 		p.Number, p.Tries, p.Since = event.Number, 0, time.Time{}
 		return p
 	}
-	if p.Tries++; p.Tries == 1 {
+	if p.Tries++; p.Tries == 1 || p.Since.After(p.At) {
 		p.Since = p.At
 	}
 	return p

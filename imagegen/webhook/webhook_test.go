@@ -343,6 +343,31 @@ func TestBeginsNow(t *testing.T) {
 	}
 }
 
+// An event that was refused while the clock ran fast is tried again soon after it is right, and counts as failing from
+// then on.
+func TestRefusedByAFastClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		is, ctx, db := is.New(t), t.Context(), memory.New(nil)
+		is.NoErr(db.KeepFeed(ctx, true))
+		r := &receivers{answer: map[string]func(int) (*http.Response, error){
+			"refuses": func(int) (*http.Response, error) { return answered(http.StatusInternalServerError), nil },
+		}}
+		r.ahead.Store(int64(365 * 24 * time.Hour))
+		d := delivering(t, db, r, webhook.Endpoint{Name: "refuses"})
+		time.Sleep(2 * time.Second)
+		_, err := db.Grant(ctx, imagegen.Grant{User: "alice", Credits: 1})
+		is.NoErr(err)
+		time.Sleep(2 * time.Second)
+		r.ahead.Store(0)
+		time.Sleep(4 * 24 * time.Hour)
+		synctest.Wait()
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		is.True(len(r.came["refuses"]) > 5)
+		is.Equal(len(d.Warnings()), 1)
+	})
+}
+
 // Who sets a place back during a delivery has set it.
 func TestSendAgainWhileDelivering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
