@@ -103,8 +103,9 @@ type Store interface {
 	ClaimAged(ctx context.Context, age time.Duration, n int, lease time.Duration) ([]Record, error)
 
 	// Recover applies a RecoverChange to up to n running records ([Record.Running])
-	// whose lease has ended, and leases them again. With an error it returns no records. A
-	// store that only one process can open ends all leases when it opens.
+	// whose lease has ended, those first whose lease ended first, and leases them again. So
+	// what cannot be recovered now keeps nothing else waiting for ever. With an error it
+	// returns no records. A store that only one process can open ends all leases when it opens.
 	Recover(ctx context.Context, n int, lease time.Duration) ([]Record, error)
 
 	// Extend prolongs leases, and returns the fences of lost ones: another attempt owns the

@@ -193,7 +193,9 @@ func (s *store) Recover(ctx context.Context, n int, lease time.Duration) (recove
 				abandoned = append(abandoned, g)
 			}
 		}
-		slices.SortFunc(abandoned, func(a, b *generation) int { return cmp.Compare(a.ID, b.ID) })
+		slices.SortFunc(abandoned, func(a, b *generation) int {
+			return cmp.Or(a.until.Compare(b.until), cmp.Compare(a.ID, b.ID))
+		})
 		recovered, err = s.beginAttempts(tx, imagegen.RecoverChange{}, at, lease, func(begun int) *generation {
 			if begun >= min(n, len(abandoned)) {
 				return nil

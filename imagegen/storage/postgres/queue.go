@@ -132,7 +132,7 @@ func (s *session) putAside(id imagegen.GenerationID, why error) {
 func (db *DB) Recover(ctx context.Context, n int, lease time.Duration) ([]imagegen.Record, error) {
 	return worked(ctx, db, func(s *session) ([]imagegen.Record, error) {
 		over := identifiers[imagegen.GenerationID](s,
-			`select id from imagegend.leases where until <= $1 order by id limit $2 for update skip locked`,
+			`select id from imagegend.leases where until <= $1 order by until, id limit $2 for update skip locked`,
 			s.at.Now, max(n, 0))
 		if len(over) == 0 {
 			return nil, nil

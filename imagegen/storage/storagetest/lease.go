@@ -70,6 +70,20 @@ func testLeasesOfAllStates(s *store) {
 	s.is.Equal(len(s.recover(aMinute)), running-1)
 }
 
+// What was recovered, and abandoned again, waits behind what was not recovered yet.
+func testRecoverInTurn(s *store) {
+	for n := range 3 {
+		s.create(n+1, synchronous)
+	}
+	for _, want := range [][]int{{1, 2}, {1, 3}, {1, 2}} {
+		time.Sleep(aMinute)
+		rs, err := s.Recover(s.t.Context(), 2, aMinute)
+		s.is.NoErr(err)
+		s.is.Equal(diff([]imagegen.GenerationID{generationNo(want[0]), generationNo(want[1])},
+			slices.Sorted(slices.Values(idsOf(rs)))), "")
+	}
+}
+
 // Writes of an attempt do not shorten its lease.
 func testLeaseOutlastsUpdates(s *store) {
 	r, err := s.Create(s.t.Context(), recordNo(1, synchronous), time.Hour)

@@ -109,6 +109,7 @@ var promises = promisetest.Promises{
 	"Store/Queued":               "Queued counts what waits, delayed work too.",
 	"Store/Wake":                 "A caller who asks for the channel first and claims then misses nothing.",
 	"Store/Leases":               "A lease keeps others away until it ends; then a fresh attempt shuts out the former.",
+	"Store/RecoverInTurn":        "What cannot be recovered now, and is abandoned again, waits behind all other abandoned work.",
 	"Store/LeasesOfAllStates":    "Everything that runs is recovered once its lease has ended, and nothing else is.",
 	"Store/LeaseOutlastsUpdates": "What an attempt writes does not shorten its lease.",
 	"Store/RecoverRace":          "Of many that recover at once, each gets records of its own.",

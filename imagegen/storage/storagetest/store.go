@@ -89,6 +89,7 @@ func Store(t *testing.T, open func(t *testing.T) imagegen.Store) {
 	virtual("Wake", testWake)
 	virtual("Leases", testLeases)
 	virtual("LeasesOfAllStates", testLeasesOfAllStates)
+	virtual("RecoverInTurn", testRecoverInTurn)
 	virtual("LeaseOutlastsUpdates", testLeaseOutlastsUpdates)
 	virtual("RecoverRace", testRecoverRace)
 	virtual("Extend", testExtend)

@@ -116,8 +116,8 @@ func (w *work) forget(id imagegen.GenerationID) {
 	delete(w.leases, id)
 }
 
-// abandoned returns up to n attempts whose lease has ended, by identifier. They stay abandoned until somebody
-// leases them.
+// abandoned returns up to n attempts whose lease has ended, in the order in which they ended. They stay abandoned until
+// somebody leases them.
 func (w *work) abandoned(n int, now time.Time) []imagegen.Fence {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,7 +127,9 @@ func (w *work) abandoned(n int, now time.Time) []imagegen.Fence {
 			fences = append(fences, imagegen.Fence{ID: id, Attempt: held.attempt})
 		}
 	}
-	slices.SortFunc(fences, func(a, b imagegen.Fence) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(fences, func(a, b imagegen.Fence) int {
+		return cmp.Or(w.leases[a.ID].until.Compare(w.leases[b.ID].until), cmp.Compare(a.ID, b.ID))
+	})
 	return fences[:min(max(n, 0), len(fences))]
 }
 
