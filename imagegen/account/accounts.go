@@ -131,16 +131,20 @@ func (a *Accounts) UserByName(ctx context.Context, name string) (imagegen.User, 
 	return u, imagegen.ToUserError(err)
 }
 
-// TrailTarget returns what s stands for where the audit trail is filtered by target: the identifier of the
-// user whose name s is, else s itself. An identifier stands for itself, even if a user has it as a name.
-func (a *Accounts) TrailTarget(ctx context.Context, s string) string {
+// TrailTargets returns what s stands for where the audit trail is filtered by target: itself and, if it is the name of
+// a user, also the identifier of that user, since a webhook can have the same name. An identifier stands for itself
+// alone, even if a user has it as a name. "" stands for everything: nil.
+func (a *Accounts) TrailTargets(ctx context.Context, s string) []string {
+	if s == "" {
+		return nil
+	}
 	if _, err := a.store.User(ctx, imagegen.UserID(s)); err == nil || imagegen.IsIdentifier(s) {
-		return s
+		return []string{s}
 	}
 	if u, err := a.store.UserByName(ctx, s); err == nil {
-		return string(u.ID)
+		return []string{s, string(u.ID)}
 	}
-	return s
+	return []string{s}
 }
 
 // Users lists all users in the order of their names.

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,12 +91,12 @@ type TrailRow struct {
 
 // TrailQuery selects rows, newest first. A row must match all fields; empty ones match every row.
 type TrailQuery struct {
-	Actor  string // an actor's name, its user's identifier, or the form of Actor.String
-	Act    string // an act, or its kind of object: the part before the dot
-	Target string // the identifier of the target or of its owner
-	Since  time.Time
-	Before uint64 // only rows with a Seq below this one; 0: from the newest
-	Limit  int    // 1 to MaxTrailPage
+	Actor   string   // an actor's name, its user's identifier, or the form of Actor.String
+	Act     string   // an act, or its kind of object: the part before the dot
+	Targets []string // one of them is the identifier of the target or of its owner, see [Accounts.TrailTargets]
+	Since   time.Time
+	Before  uint64 // only rows with a Seq below this one; 0: from the newest
+	Limit   int    // 1 to MaxTrailPage
 }
 
 // MaxTrailPage is the maximum number of rows on one page.
@@ -106,7 +107,7 @@ func (q TrailQuery) Matches(r TrailRow) bool {
 	a := r.Actor
 	return (q.Actor == "" || q.Actor == a.Name || q.Actor == string(a.User) || q.Actor == a.String()) &&
 		(q.Act == "" || q.Act == string(r.Act) || strings.HasPrefix(string(r.Act), q.Act+".")) &&
-		(q.Target == "" || q.Target == r.Target || q.Target == string(r.User)) &&
+		(len(q.Targets) == 0 || slices.Contains(q.Targets, r.Target) || slices.Contains(q.Targets, string(r.User))) &&
 		!r.Time.Before(q.Since)
 }
 

@@ -49,10 +49,11 @@ func TestTarget(t *testing.T) {
 	for _, name := range []string{"4711", string(u.ID), "gen_01JZZZZZZZZZZZZZZZZZZZZZZZ"} {
 		h.is.NoErr(h.db.CreateUser(t.Context(), imagegen.User{ID: "usr_" + imagegen.UserID(name), Name: name,
 			AccountType: imagegen.DefaultAccountType}))
-		h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), name), name)
+		h.is.Equal(h.engine.Accounts().TrailTargets(t.Context(), name), []string{name})
 	}
-	h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), "carol"), string(u.ID))
-	h.is.Equal(h.engine.Accounts().TrailTarget(t.Context(), "nobody"), "nobody")
+	h.is.Equal(h.engine.Accounts().TrailTargets(t.Context(), "carol"), []string{"carol", string(u.ID)})
+	h.is.Equal(h.engine.Accounts().TrailTargets(t.Context(), "nobody"), []string{"nobody"})
+	h.is.Equal(h.engine.Accounts().TrailTargets(t.Context(), ""), nil)
 }
 
 // An expiry that cannot be kept is refused; the last that can be is kept to the nanosecond.

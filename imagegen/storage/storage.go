@@ -184,7 +184,7 @@ func (db *DB) start() error {
 	if err := db.openTables(); err != nil {
 		return err
 	}
-	db.rememberClock(context.Background()) // before anything is dated: after a kill, it shows whether the clock ran fast
+	db.rememberClock(context.Background()) // before anything is dated: after a kill, it shows that a clock ran fast
 	db.noteLostAnswers(context.Background())
 	if err := db.cleanup(context.Background()); err != nil {
 		return err

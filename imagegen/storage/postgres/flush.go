@@ -35,9 +35,9 @@ func (s *session) flush(b *pgx.Batch) {
 	}
 }
 
-// correctWork queues that leases and delays end by the corrected clock when they would have ended by the former one: what
-// a clock dated that was years fast would be neither recovered nor claimed for years. Every transaction reads the clock,
-// so only one that has read it and not yet written may still date a lease by the former one.
+// correctWork queues that leases and delays end by the corrected clock when they would have ended by the former one:
+// what a clock dated that was years fast would be neither recovered nor claimed for years. Every transaction reads the
+// clock, so only one that has read it and not yet written may still date a lease by the former one.
 func correctWork(b *pgx.Batch, by time.Duration) {
 	b.Queue(`with l as (select id from imagegend.leases order by id for update)
  update imagegend.leases set until = until + $1::text::interval from l where leases.id = l.id`, microseconds(by))

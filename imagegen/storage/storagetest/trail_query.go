@@ -31,12 +31,13 @@ func testTrailQuery(r *trail) {
 		"of another way":    {account.TrailQuery{Actor: "console:root"}, nil},
 		"one act":           {account.TrailQuery{Act: "user.set"}, []uint64{3}},
 		"acts on a kind":    {account.TrailQuery{Act: "user"}, []uint64{3, 1}},
-		"a target":          {account.TrailQuery{Target: "key_1"}, []uint64{2}},
-		"what is somebodys": {account.TrailQuery{Target: "usr_1"}, []uint64{2, 1}},
+		"a target":          {account.TrailQuery{Targets: []string{"key_1"}}, []uint64{2}},
+		"what is somebodys": {account.TrailQuery{Targets: []string{"usr_1"}}, []uint64{2, 1}},
+		"one of two":        {account.TrailQuery{Targets: []string{"key_1", "usr_2"}}, []uint64{3, 2}},
 		"since":             {account.TrailQuery{Since: epoch.Add(2 * time.Hour)}, []uint64{4, 3}},
 		"before":            {account.TrailQuery{Before: 3}, []uint64{2, 1}},
-		"all together": {account.TrailQuery{Actor: "root", Act: "user", Target: "usr_2", Since: epoch, Before: 4},
-			[]uint64{3}},
+		"all together": {account.TrailQuery{Actor: "root", Act: "user", Targets: []string{"usr_2"}, Since: epoch,
+			Before: 4}, []uint64{3}},
 	} {
 		r.t.Run(name, func(t *testing.T) {
 			var got []uint64

@@ -59,8 +59,8 @@ func (o *Ops) Handler() http.Handler {
 // for the log; found is false if there is nothing to answer. next sees the key as the actor of its context, and a
 // body of opsBody bytes at most.
 //
-// The key is verified before found is looked at, so that a stranger cannot tell which calls exist, and once more when the
-// body has come, since it may have been revoked meanwhile.
+// The key is verified before found is looked at, so that a stranger cannot tell which calls exist, and once more when
+// the body has come, since it may have been revoked meanwhile.
 func (o *Ops) Guard(needs func(*http.Request) (scope account.Scope, route string, found bool),
 	next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

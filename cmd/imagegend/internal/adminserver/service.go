@@ -14,8 +14,8 @@ import (
 
 // listTrail may return a page that is short, or empty, although others follow: only Next says that it is the last.
 func (l *Local) listTrail(ctx context.Context, q admin.TrailQuery) (admin.TrailPage, error) {
-	q.Target = l.Engine.Accounts().TrailTarget(ctx, q.Target) // rows name users by identifier
-	p, err := l.DB.Trail(ctx, account.TrailQuery{Actor: q.Actor, Act: q.Act, Target: q.Target, Since: q.Since.Time,
+	targets := l.Engine.Accounts().TrailTargets(ctx, q.Target) // rows name users by identifier
+	p, err := l.DB.Trail(ctx, account.TrailQuery{Actor: q.Actor, Act: q.Act, Targets: targets, Since: q.Since.Time,
 		Before: q.Before, Limit: q.Limit})
 	name := l.Engine.Accounts().Names(ctx)
 	view := func(r account.TrailRow) admin.TrailRow {

@@ -230,6 +230,21 @@ func TestTrailOfAUser(t *testing.T) {
 	})
 }
 
+// A user with the name of a webhook, or of another thing that is not a user's, hides none of its rows.
+func TestTrailOfANamesake(t *testing.T) {
+	bothRoads(t, func(t *testing.T, s admin.Caller, e *engine.Engine) {
+		is, ctx := is.New(t), t.Context()
+		is.NoErr(e.Trail().Note(ctx, account.TrailRow{Act: account.ActWebhookResend, Target: "shop"}))
+		shop, err := admin.CreateUser.Do(ctx, s, admin.NewUser{Name: "shop"})
+		is.NoErr(err)
+		p, err := admin.ListTrail.Do(ctx, s, admin.TrailQuery{Target: "shop", Limit: 10})
+		is.NoErr(err)
+		is.Equal(len(p.Rows), 2)
+		is.Equal(p.Rows[0].UserID, shop.ID)
+		is.Equal(p.Rows[1].Act, account.ActWebhookResend)
+	})
+}
+
 // While the trail cannot be written nothing leaves.
 func TestNoBackupWithoutItsRow(t *testing.T) {
 	is := is.New(t)

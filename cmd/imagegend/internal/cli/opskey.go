@@ -9,6 +9,7 @@ import (
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/config"
 	"github.com/imagegend/imagegend/imagegen"
+	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/client/admin"
 )
 
@@ -30,19 +31,14 @@ func (a *app) opsKeyCreateCommand() *cobra.Command {
 		Use:   "create NAME --scope SCOPE",
 		Short: "make an operator key and print it, once",
 		Long: "Makes a key by which a program administers the service over HTTP, see serve --ops-admin. The key alone goes to\n" +
-			"standard output; it is stored nowhere and shown only now. A scope is what it may do:\n\n" +
-			"  read     see users, keys, credits, generations without their prompts, the audit trail, the state of the service\n" +
-			"  users    create, change and disable users, make and revoke their API keys\n" +
-			"  credits  grant credits and take them back\n" +
-			"  data     read prompts, erase generations, settle disputes, audit, back up, confirm the clock\n" +
-			"  all      everything, invitations to the console and profiles too",
+			"standard output; it is stored nowhere and shown only now. A scope is what it may do:\n\n" + scopeHelp(),
 		Example: "  export IMAGEGEND_OPS_KEY=$(imagegend ops-key create payments --scope credits)\n" +
 			"  imagegend ops-key create report --scope read --expires-in 24h",
 		Args: exactly("NAME"),
 	}
 	// There is no default: the operator who makes a key decides what it may do.
 	c.Flags().StringSliceVar(&k.Scopes, "scope", nil,
-		"`scope` of the key: read, users, keys, credits, data or all; repeatable")
+		"`scope` of the key; repeatable")
 	required(c, "scope")
 	c.Flags().Var(config.Duration(&expiresIn), "expires-in", "time after which the key expires")
 	asJSON := jsonFlag(c, "one JSON object, the key in it")
@@ -56,6 +52,25 @@ func (a *app) opsKeyCreateCommand() *cobra.Command {
 			made.ID, plain(made.Name), strings.Join(made.Scopes, ", "), when(made.ExpiresAt))
 	})
 	return c
+}
+
+// scopeHelp says of each scope what a key with it may do.
+func scopeHelp() string {
+	may := map[account.Scope]string{
+		account.ScopeRead: "see users, keys, credits, generations without their prompts, events, the audit trail, " +
+			"the state of the service",
+		account.ScopeUsers:   "create, change, suspend and disable users",
+		account.ScopeKeys:    "make, limit and revoke API keys, and so read and spend as any user",
+		account.ScopeCredits: "grant credits, take them back, set who pays for a user",
+		account.ScopeData: "read prompts, erase generations, settle disputes, audit, back up, confirm the clock, " +
+			"test and repeat webhooks",
+		account.ScopeAll: "everything, invitations to the console and profiles too",
+	}
+	var lines []string
+	for _, s := range account.ScopeNames() {
+		lines = append(lines, fmt.Sprintf("  %-8s %s", s, may[s]))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // opsKeyListCommand also lists keys that were revoked or have expired. It shows how a raw key begins, by which an

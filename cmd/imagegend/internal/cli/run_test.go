@@ -11,6 +11,7 @@ import (
 	"github.com/matryer/is"
 
 	"github.com/imagegend/imagegend/cmd/imagegend/internal/cli"
+	"github.com/imagegend/imagegend/imagegen/account"
 )
 
 // outcome is what a command did.
@@ -170,6 +171,17 @@ func TestHelp(t *testing.T) {
 	is.Equal(got.code, cli.ExitOK)
 	is.Equal(got.stderr, "")
 	says(t, got.stdout, "Network:", "--data-dir directory", "[$IMAGEGEND_DATA_DIR]", `"./imagegend-data")`, "Examples:")
+}
+
+// The help of ops-key create says of each scope what it allows.
+func TestHelpNamesScopes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	got := imagegend(t, nil, "ops-key", "create", "--help")
+	for _, s := range account.ScopeNames() {
+		if !regexp.MustCompile(`\n  ` + string(s) + ` +\w+`).MatchString(got.stdout) {
+			t.Errorf("nothing is said of the scope %s", s)
+		}
+	}
 }
 
 func TestConfig(t *testing.T) {

@@ -32,8 +32,7 @@ func (a *app) trailCommand() *cobra.Command {
 	c.Flags().StringVar(&q.Actor, "actor", "",
 		"only acts of this `name`, identifier, or way and name such as console:olivia")
 	c.Flags().StringVar(&q.Act, "act", "", "only this `act`, such as key.revoke, or all of a kind, such as key")
-	// A name is looked up among the users that exist. Everything else is taken for an identifier.
-	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user, or identifier")
+	c.Flags().StringVar(&q.Target, "target", "", "only acts about this `name` of a user or a webhook, or identifier")
 	c.Flags().Var(instant(&q.Since.Time, parseSince), "since",
 		"only acts from this `time` on, such as 2030-12-31T00:00:00Z, or from so long ago, such as 24h or 7d")
 	c.Flags().Var(config.Count(&limit), "limit", "how many of the newest rows to list; without it, all")

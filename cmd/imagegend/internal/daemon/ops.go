@@ -16,7 +16,7 @@ import (
 const (
 	// opsConnections bounds the connections to the address for operators. A silent one makes room for a new one.
 	opsConnections = 32
-	// opsPatience bounds how long a header may take to arrive, then its body, and each part of an answer to be received.
+	// opsPatience bounds how long a header may take to arrive, then its body, and each part of an answer to be taken.
 	opsPatience = 10 * time.Second
 	// opsIdle is how long a connection may be silent. Monitoring asks every minute or more often, so its connection
 	// lasts.

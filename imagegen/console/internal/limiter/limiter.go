@@ -46,8 +46,9 @@ var limits = [...]limit{
 // familiarFor is how long an address stays familiar to a name after it was last signed in to from there.
 const familiarFor = 30 * 24 * time.Hour
 
-// apart is how far the clocks of nodes may be apart. What lies further ahead than this and a limit allow was marked by a
-// clock that has been corrected since, and counts for nothing: else it would keep somebody out until that clock's date.
+// apart is how far the clocks of nodes may be apart. What lies further ahead than this and a limit allow was marked by
+// a clock that has been corrected since, and counts for nothing: else it would keep somebody out until that clock's
+// date.
 const apart = 5 * time.Minute
 
 // A count is stored as the time at which all of it is forgiven: so it needs no more than a mark, which the store

@@ -47,7 +47,7 @@ func Trail(p *frame.Page) error {
 	if err != nil {
 		return err
 	}
-	v.Narrow = query.Actor != "" || query.Act != "" || query.Target != "" || !query.Since.IsZero()
+	v.Narrow = query.Actor != "" || query.Act != "" || query.Targets != nil || !query.Since.IsZero()
 	found, err := findRows(p.Context(), trail, query)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func Trail(p *frame.Page) error {
 func trailQuery(p *frame.Page, f *form.Form) (account.TrailQuery, error) {
 	before, err := p.Before()
 	q := account.TrailQuery{Actor: f.Value("actor"), Act: f.Value("act"), Before: before, Limit: trailPage,
-		Target: p.Engine.Accounts().TrailTarget(p.Context(), f.Value("target"))}
+		Targets: p.Engine.Accounts().TrailTargets(p.Context(), f.Value("target"))}
 	if since, err := time.Parse(time.DateOnly, f.Value("since")); err == nil {
 		q.Since = since
 	}

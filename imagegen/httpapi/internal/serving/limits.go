@@ -56,7 +56,7 @@ type Caller interface {
 }
 
 // Admit returns the session of who asks, see Identify, and counts the request against the limit of the key, or of the
-// host's session, until leave. It does not read the body. An answer that takes long asks Exchange.Still again.
+// host's session, until leave. It does not read the body. What takes long asks Exchange.Still again: Body, and answers.
 func Admit[S Caller](x *Exchange, s *Site, authenticate func(ctx context.Context, rawKey string) (S, error)) (
 	session S, leave func(), err error) {
 	if session, err = Identify(x, s, authenticate); err != nil {
@@ -138,8 +138,9 @@ func busy(format string, args ...any) error {
 }
 
 // Body returns the body of the request, which must have at most most bytes and must keep coming, see
-// formdata.Steady. It is to be called once. ErrInvalidRequest: the announced length is too large.
-// httpguard.CodeUnsupportedEncoding: the body is compressed. BodyError explains the errors of reading it.
+// formdata.Steady. It is to be called once, after Admit. ErrInvalidRequest: the announced length is too large.
+// httpguard.CodeUnsupportedEncoding: the body is compressed. BodyError explains the errors of reading it, also that its
+// end came when the key could no longer be used.
 func (x *Exchange) Body(most int64) (io.Reader, error) {
 	if err := httpguard.Plain(x.Request.Header); err != nil {
 		x.Header().Set("Accept-Encoding", "identity") // RFC 9110, section 15.5.16
@@ -150,8 +151,27 @@ func (x *Exchange) Body(most int64) (io.Reader, error) {
 	}
 	limited := http.MaxBytesReader(x.ResponseWriter, x.Request.Body, most)
 	x.incoming = &formdata.Steady{Body: limited, Control: &x.control, Began: x.Began}
-	return x.incoming, nil
+	return arriving{x}, nil
 }
+
+// arriving is the body of a request that was admitted. One that takes long ends only if the key can still be used: so
+// whatever reads it to its end, as all do, neither acts nor answers for a key that was revoked meanwhile.
+type arriving struct{ *Exchange }
+
+// Read implements io.Reader.
+func (a arriving) Read(p []byte) (int, error) {
+	n, err := a.incoming.Read(p)
+	if err == io.EOF && time.Since(a.Began) >= lookAgain {
+		if ended := a.Still(); ended != nil {
+			err = Coded(ended)
+		}
+	}
+	return n, err
+}
+
+// lookAgain is how long a look at the key counts for a body, as it does for a call that waits. A body that comes at
+// once costs no second look.
+const lookAgain = time.Second
 
 func tooLarge(most int64) error {
 	return imagegen.Invalid("the request body is larger than %d bytes", most)
