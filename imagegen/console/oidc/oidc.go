@@ -55,9 +55,15 @@ type Provider struct {
 	config Config
 	http   *http.Client
 
-	// mu guards discovered, and is held while the issuer is asked: concurrent sign-ins wait for one answer.
-	mu         sync.Mutex
-	discovered *oidc.Provider // nil: not yet; after that it does not change
+	mu     sync.Mutex
+	issuer *discovery // guarded by mu; nil: it has not been asked, or has not answered
+}
+
+// discovery is one question to the issuer of what it is. The fields are set when done is closed.
+type discovery struct {
+	done     chan struct{}
+	provider *oidc.Provider
+	err      error
 }
 
 var _ console.IdentityProvider = (*Provider)(nil)
@@ -107,19 +113,35 @@ func (p *Provider) Discover(ctx context.Context) error {
 	return err
 }
 
-// discover returns the issuer's description. A failure is not remembered: the next call asks again.
+// discover returns the issuer's description. All who come while the issuer is asked wait for one answer. A failure is
+// not remembered: the next call asks again.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.discovered != nil {
-		return p.discovered, nil
+	d := p.issuer
+	if d == nil {
+		d = &discovery{done: make(chan struct{})}
+		p.issuer = d
+		go p.ask(d)
 	}
-	d, err := oidc.NewProvider(oidc.ClientContext(ctx, p.http), p.config.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("oidc: the issuer %s does not tell of itself: %w", p.config.Issuer, err)
+	p.mu.Unlock()
+	select {
+	case <-d.done:
+		return d.provider, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	p.discovered = d
-	return d, nil
+}
+
+// ask asks the issuer, for at most answerTime.
+func (p *Provider) ask(d *discovery) {
+	d.provider, d.err = oidc.NewProvider(oidc.ClientContext(context.Background(), p.http), p.config.Issuer)
+	if d.err != nil {
+		d.err = fmt.Errorf("oidc: the issuer %s does not tell of itself: %w", p.config.Issuer, d.err)
+		p.mu.Lock()
+		p.issuer = nil
+		p.mu.Unlock()
+	}
+	close(d.done)
 }
 
 // authRequest is the secret of one authorization request, as JSON. State ties the browser's return to it, Nonce the ID

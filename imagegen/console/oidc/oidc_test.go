@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -204,6 +206,37 @@ func TestDiscovery(t *testing.T) {
 		v.is.True(err != nil && !errors.Is(err, imagegen.ErrInvalidRequest))
 	}
 	v.is.NoErr(visit(t).Discover(t.Context()))
+}
+
+// Nobody waits behind others for an issuer that says nothing.
+func TestSilentIssuer(t *testing.T) {
+	is := is.New(t)
+	asked, silent := make(chan struct{}, 1), make(chan struct{})
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked <- struct{}{}
+		<-silent
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer issuer.Close()
+	answer := sync.OnceFunc(func() { close(silent) })
+	defer answer()
+	p, err := oidc.New(oidc.Config{Issuer: issuer.URL, ClientID: oidctest.ClientID})
+	is.NoErr(err)
+	first := make(chan error)
+	go func() { first <- p.Discover(t.Context()) }()
+	<-asked
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	is.True(errors.Is(p.Discover(gone), context.Canceled))
+	select {
+	case <-first:
+		t.Fatal("it waited for another one's answer")
+	default:
+	}
+	answer()
+	is.True(<-first != nil)
+	is.True(p.Discover(t.Context()) != nil)
+	<-asked // again
 }
 
 // An issuer's answers are read up to a limit. Addresses that it names must not lead into a private network, except to
