@@ -25,8 +25,10 @@ const maxExpired = 2 << 20
 // holds what was typed. Nothing is stored on the server, which does not know whose it is. Files are left out, and the
 // form has only formTime to arrive.
 func (p *Page) renderExpired() error {
-	if err := p.readTyped(); err != nil {
-		return err
+	if p.Request.PostForm == nil {
+		if err := p.readTyped(); err != nil {
+			return err
+		}
 	}
 	fields := slices.DeleteFunc(HiddenFields(p.Request.PostForm), func(f HiddenField) bool {
 		return !slices.Contains(keptFields, f.Name) || !utf8.ValidString(f.Value)

@@ -31,13 +31,16 @@ const formTime = 30 * time.Second
 
 // Form reads the form that was sent, without values of the address. It reads the body to its end, also one that is not
 // a form, so that a body that is too large or too slow is an error of every handler. ErrInvalidRequest: the form cannot
-// be read.
+// be read. It looks at the sign-in again once the form has come, see Still.
 func (p *Page) Form() (*form.Form, error) {
+	if p.Request.PostForm != nil {
+		return &form.Form{Values: p.Request.PostForm}, nil // it was read before
+	}
 	body, err := io.ReadAll(held{http.MaxBytesReader(p.Writer, p.Request.Body, maxForm), p})
 	if bytes.Count(body, []byte("&")) >= maxFields {
 		return nil, imagegen.Invalid("the form has more than %d fields", maxFields)
 	}
-	p.Request.Body = io.NopCloser(bytes.NewReader(body)) // empty once the form was read
+	p.Request.Body = io.NopCloser(bytes.NewReader(body))
 	if err == nil {
 		err = p.Request.ParseForm()
 	}
@@ -45,16 +48,23 @@ func (p *Page) Form() (*form.Form, error) {
 		return nil, FormError(err)
 	}
 	http.NewResponseController(p.Writer).SetReadDeadline(time.Time{}) // the form has arrived; see ServeHTTP
+	if err := p.Still(); err != nil {
+		return nil, err
+	}
 	return &form.Form{Values: p.Request.PostForm}, nil
 }
 
-// ReadParts reads a form that may have files, see formdata.Read. take gets its parts, and reads texts by Text.
+// ReadParts reads a form that may have files, see formdata.Read, and looks at the sign-in again, see Still. take gets
+// its parts, and reads texts by Text.
 func (p *Page) ReadParts(body io.Reader, boundary string, take func(formdata.Part) error) error {
 	p.Request.PostForm = url.Values{}
 	if err := p.hold(formdata.ReadSize); err != nil {
 		return err
 	}
-	return formdata.Read(body, boundary, take)
+	if err := formdata.Read(body, boundary, take); err != nil {
+		return err
+	}
+	return imagegen.ToUserError(p.Still())
 }
 
 // Text reads a text of such a form, and adds it to the values of the form. ErrInvalidRequest: it is too long, or not

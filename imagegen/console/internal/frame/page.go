@@ -57,10 +57,7 @@ func (p *Page) admitAndHandle() error {
 		if p.Person.Known() {
 			return imagegen.ErrNotFound
 		}
-		if p.Route.Access == Typing && !p.Scripted() {
-			return p.renderExpired()
-		}
-		return p.redirectToSignIn()
+		return p.askToSignIn()
 	}
 	// Only after access is known to be allowed: nobody else shall learn that an operator's page exists.
 	if p.Route.Access == Operator && p.OperatorsNeedPasskey {
@@ -73,10 +70,18 @@ func (p *Page) admitAndHandle() error {
 		}
 	}
 	err := p.Route.Handler(p)
-	if p.session != nil && !p.begun && signedOut(err) { // while the page waited
-		return p.redirectToSignIn()
+	if !p.begun && signedOut(err) { // while the form came, or the page waited
+		return p.askToSignIn()
 	}
 	return err
+}
+
+// askToSignIn answers somebody who is not signed in, or not any more.
+func (p *Page) askToSignIn() error {
+	if p.Route.Access == Typing && !p.Scripted() {
+		return p.renderExpired()
+	}
+	return p.redirectToSignIn()
 }
 
 // recoverPanic answers a request whose handler panicked, and must be deferred. An answer that has begun is cut off, so
