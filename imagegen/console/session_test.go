@@ -190,6 +190,22 @@ func TestSignInEndsWhileAPromptArrives(t *testing.T) {
 	s.is.Equal(spool.Held(), 0)
 }
 
+// A page that waits for its images notices that the sign-in has ended, and shows none of them.
+func TestSignInEndsMidWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t)
+		v := s.signedIn("alice")
+		v.grant(1)
+		g := v.begin("[fake:delay=5s]", 1)
+		v.reaches(g.ID, imagegen.StatusProcessing)
+		began := time.Now()
+		time.AfterFunc(2*time.Second, func() { s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID)) })
+		a := v.get("playground/results/"+string(g.ID)+"?seen=processing-0-false&wait=10", "HX-Request", "true")
+		s.is.True(strings.HasPrefix(a.Header.Get("HX-Redirect"), "/console/signin?next="))
+		s.is.True(time.Since(began) <= 3*time.Second)
+	})
+}
+
 // A user has a limited number of sign-ins: one more ends the oldest.
 func TestSignInsAreBounded(t *testing.T) {
 	s := open(t)
