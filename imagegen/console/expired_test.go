@@ -4,10 +4,13 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
 )
 
 // hiddenFields are the hidden fields of a page, as alternating names and values.
@@ -17,6 +20,35 @@ func (a answer) hiddenFields() (pairs []string) {
 		pairs = append(pairs, m[1], html.UnescapeString(m[2]))
 	}
 	return pairs
+}
+
+// The page that holds what was typed knows every field of the form.
+func TestFieldsThatAreKept(t *testing.T) {
+	s := open(t)
+	v := s.signedIn("alice")
+	v.grant(1)
+	g := v.finish("a fox", 1, imagegen.StatusSucceeded)
+	page := v.get("playground?reference=" + string(g.Images[0].ID))
+	var names, kept []string
+	for _, m := range regexp.MustCompile(`<(?:input|textarea|select)[^>]* name="(\w+)"`).
+		FindAllStringSubmatch(page.body, -1) {
+		if !slices.Contains(names, m[1]) && !strings.Contains(m[0], `type="file"`) {
+			names = append(names, m[1])
+		}
+	}
+	s.is.True(len(names) > 10)
+	var typed []string
+	for _, name := range names {
+		typed = append(typed, name, "x")
+	}
+	s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID))
+	for i, field := range v.postFiles("playground", nil, typed...).hiddenFields() {
+		if i%2 == 0 {
+			kept = append(kept, field)
+		}
+	}
+	slices.Sort(names)
+	s.is.Equal(cmp.Diff(names, kept), "")
 }
 
 // A form that arrives after the sign-in has ended loses nothing that was typed, and makes nothing.
@@ -52,6 +84,9 @@ func TestTypedWhileSignedOut(t *testing.T) {
 	s.is.Equal([]string{page.entered()["n"], page.entered()["quality"]}, []string{"2", "high"})
 	s.is.Equal(page.entered()["prompt"], strings.TrimSpace(long))
 
+	// Of a form of somebody's own making it holds what the playground has.
+	a = v.postFiles("playground", nil, "prompt", "a fox", "more", "x")
+	s.is.Equal(cmp.Diff([]string{"prompt", "a fox"}, a.hiddenFields()), "")
 	script := v.postScripted("playground", typed...) // which keeps it by itself
 	s.is.True(strings.HasPrefix(script.Header.Get("HX-Redirect"), "/console/signin"))
 	s.is.True(strings.HasPrefix(v.post("playground").redirected(), "/console/signin")) // there is nothing to keep

@@ -126,6 +126,21 @@ type visitor struct {
 	user    imagegen.User // the user who is signed in, if the test did so
 	cookies map[string]string
 	address string // where it comes from
+	late    func() // called before the end of each form arrives; nil: it comes at once
+}
+
+// lateEnd calls late before the end of a body arrives.
+type lateEnd struct {
+	io.Reader
+	late func()
+}
+
+func (l lateEnd) Read(b []byte) (int, error) {
+	n, err := l.Reader.Read(b)
+	if err == io.EOF {
+		l.late()
+	}
+	return n, err
 }
 
 func (s *site) visitor() *visitor {
@@ -201,6 +216,9 @@ func (v *visitor) request(method, path string, body io.Reader, header ...string)
 	v.Helper()
 	if !strings.HasPrefix(path, "/") {
 		path = v.base() + path
+	}
+	if v.late != nil && body != nil {
+		body = lateEnd{body, v.late}
 	}
 	r := httptest.NewRequestWithContext(v.Context(), method, "http://console.test"+path, body)
 	r.RemoteAddr = v.address

@@ -124,6 +124,21 @@ func TestHostsSignInEndsMidForm(t *testing.T) {
 	s.is.Equal(balance.Credits, imagegen.Credits(100))
 }
 
+// Nor is anything done if it ends while the form arrives.
+func TestHostsSignInEndsWhileAFormArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p, alice := hosted(t)
+		alice.late = func() {
+			p.signOut()
+			time.Sleep(time.Second) // for which the former answer counts
+		}
+		s.is.True(strings.HasPrefix(alice.post("keys", "name", "laptop", "life", "never").redirected(), "/login"))
+		keys, err := s.Accounts().Keys(t.Context(), imagegentest.Alice)
+		s.is.NoErr(err)
+		s.is.Equal(len(keys), 0)
+	})
+}
+
 // A page that waits for its images notices that the sign-in has ended, and leads to the next one.
 func TestHostsSignInEndsMidWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"net/url"
+	"time"
 
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console/internal/signin"
@@ -30,6 +31,10 @@ type ExternalIdentity struct {
 	Subject string       // identifies the person at the issuer: it never changes, and no other person ever has it
 	Name    string       // a name for a user that may be created; it does not identify the person
 	Role    account.Role // "": the provider does not decide, and the user's role stays
+	// AuthenticatedAt is when the provider last had the person prove who they are, which may be long before it sent
+	// them here. For five minutes from then on the console asks for no confirmation. Zero: it is not known, and the
+	// console asks.
+	AuthenticatedAt time.Time
 }
 
 // provider shows the pages an IdentityProvider.

@@ -199,6 +199,37 @@ func TestConfirmByTheProvider(t *testing.T) {
 	s.is.True(v.post("keys", a.hiddenFields()...).redirected() != "")
 }
 
+// A sign-in by the provider confirms who somebody is only from when they proved it there: who finds a browser open need
+// not enter anything to sign in once more.
+func TestSilentSignInConfirmsNothing(t *testing.T) {
+	s, at := openBeside(t, newcomers)
+	v := s.visitor()
+	made := func() bool {
+		v.get(v.goes("signin/provider"))
+		a := v.post("keys", "name", "script", "life", "never")
+		s.is.True(a.redirected() != "" || a.has(nothingDone, "Confirm by Example ID"))
+		return a.redirected() != ""
+	}
+	s.is.True(made())
+	ago := func(d time.Duration) func(map[string]any) {
+		return func(c map[string]any) { c["auth_time"] = time.Now().Add(-d).Unix() }
+	}
+	at.Lie(ago(6 * time.Minute))
+	s.is.True(!made())
+	at.Lie(ago(3 * time.Minute))
+	s.is.True(made())
+	at.Lie(ago(-time.Minute)) // its clock is ahead
+	s.is.True(made())
+	at.Lie(func(c map[string]any) { delete(c, "auth_time") })
+	s.is.True(!made())
+
+	// What waits is done after a new proof, by a provider that says when it was given.
+	to := link.FindStringSubmatch(v.post("keys", "name", "script", "life", "never").body)[1]
+	at.Lie(func(map[string]any) {})
+	a := v.get(v.goes(to))
+	s.is.True(v.post("keys", a.hiddenFields()...).redirected() != "")
+}
+
 // Without a provider its routes do not exist.
 func TestNoProvider(t *testing.T) {
 	s := open(t)

@@ -4,13 +4,18 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/imagegentest"
 )
 
 func TestCookies(t *testing.T) {
@@ -107,6 +112,98 @@ func TestEndUnderAScript(t *testing.T) {
 		"http://console.test/console/generations?status=failed")
 	s.is.Equal(a.StatusCode, http.StatusNoContent)
 	s.is.Equal(a.Header.Get("HX-Redirect"), "/console/signin?next=%2Fconsole%2Fgenerations%3Fstatus%3Dfailed")
+}
+
+// What arrives whole only after the sign-in has ended is not done.
+func TestSignInEndsWhileAFormArrives(t *testing.T) {
+	s := open(t, func(c *console.Config) { c.Operations = console.EngineOperations{Engine: c.Engine} })
+	v := s.operator()
+	tried := 0
+	for _, d := range actions(s, v) {
+		arrived := false
+		v.cookies = s.as(v.user).cookies
+		v.late = func() {
+			s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID))
+			arrived = true
+		}
+		var a answer
+		news := s.news(func() { a = d.do() })
+		if !arrived { // it has no form to wait for
+			continue
+		}
+		if tried++; !strings.HasPrefix(a.redirected(), "/console/signin") {
+			t.Errorf("%s: %s", d.route, a.Status)
+		}
+		for _, r := range news {
+			if slices.Contains(d.acts, r.Act) {
+				t.Errorf("%s: %s", d.route, r.Act)
+			}
+		}
+	}
+	s.is.True(tried >= 9)
+}
+
+// Nor does somebody act who was disabled, or stopped being an operator.
+func TestRightsEndWhileAFormArrives(t *testing.T) {
+	for name, test := range map[string]struct {
+		end    func(s *site, v *visitor) error
+		status int
+	}{
+		"disabled": {func(s *site, v *visitor) error { return s.Accounts().DisableUser(s.Context(), v.user.ID) }, 303},
+		"no operator": {func(s *site, v *visitor) error {
+			return s.DB.SetLogin(s.Context(), account.Login{User: v.user.ID, Role: account.RoleUser, Password: hashed,
+				ChangedAt: s.clock.Now()})
+		}, 404},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t)
+			v, bob := s.operator(), s.newcomer("bob")
+			v.late = func() { s.is.NoErr(test.end(s, v)) }
+			a := v.post("users/"+string(bob.ID)+"/grants", "credits", "333", "once", "x")
+			s.is.Equal(a.StatusCode, test.status)
+			b, err := s.As(bob.ID).Balance(t.Context())
+			s.is.NoErr(err)
+			s.is.Equal(b.Credits, imagegen.Credits(0))
+		})
+	}
+}
+
+// The playground makes nothing then, and the page holds what was typed.
+func TestSignInEndsWhileAPromptArrives(t *testing.T) {
+	spool := new(imagegentest.CountedSpool)
+	s := openOver(t, spool.Watch)
+	v := s.signedIn("alice")
+	v.grant(10)
+	v.late = func() { s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID)) }
+	typed := []string{"model", imagegentest.Model, "n", "1", "prompt", "a fox"}
+	for name, post := range map[string]func() answer{
+		"urlencoded": func() answer { return v.post("playground", typed...) },
+		"multipart":  func() answer { return v.postFiles("playground", []file{{"a.png", picture(20, 20)}}, typed...) },
+	} {
+		v.cookies = s.as(v.user).cookies
+		a := post()
+		if a.StatusCode != http.StatusForbidden || cmp.Diff(typed, a.hiddenFields()) != "" {
+			t.Errorf("%s: %s, %q", name, a.Status, a.hiddenFields())
+		}
+	}
+	s.is.Equal(len(v.made()), 0)
+	s.is.Equal(spool.Held(), 0)
+}
+
+// A page that waits for its images notices that the sign-in has ended, and shows none of them.
+func TestSignInEndsMidWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t)
+		v := s.signedIn("alice")
+		v.grant(1)
+		g := v.begin("[fake:delay=5s]", 1)
+		v.reaches(g.ID, imagegen.StatusProcessing)
+		began := time.Now()
+		time.AfterFunc(2*time.Second, func() { s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID)) })
+		a := v.get("playground/results/"+string(g.ID)+"?seen=processing-0-false&wait=10", "HX-Request", "true")
+		s.is.True(strings.HasPrefix(a.Header.Get("HX-Redirect"), "/console/signin?next="))
+		s.is.True(time.Since(began) <= 3*time.Second)
+	})
 }
 
 // A user has a limited number of sign-ins: one more ends the oldest.

@@ -74,7 +74,7 @@ func TestPlaygroundKeepsWhatWasTyped(t *testing.T) {
 	long := evaluate[int](tab, `(document.querySelector("[name=prompt]").value = "fox ".repeat(300000)).length`)
 	tab.eyes.expect(400)
 	tab.click("Generate") // the script stays on the page
-	tab.shows("That cannot be done: The text of the form is larger than")
+	tab.shows("That cannot be done: The form is too large; shorten what you entered.")
 	s.is.Equal(evaluate[int](tab, `document.querySelector("[name=prompt]").value.length`), long)
 	s.is.Equal(evaluate[string](tab, `document.querySelector("#play").dataset.sending ?? ""`), "") // it can be sent
 }

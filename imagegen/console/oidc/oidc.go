@@ -203,6 +203,9 @@ func (p *Provider) Finish(ctx context.Context, secret []byte,
 	// The name is the first of several claims that is set; providers differ in which.
 	who = console.ExternalIdentity{Subject: token.Subject,
 		Name: cmp.Or(c.PreferredUsername, c.Email, c.Name, token.Subject)}
+	if c.AuthTime > 0 {
+		who.AuthenticatedAt = time.Unix(c.AuthTime, 0)
+	}
 	if p.config.RoleClaim != "" {
 		who.Role = account.RoleUser
 		if slices.Contains(texts(find(all, p.config.RoleClaim)), p.config.OperatorValue) {

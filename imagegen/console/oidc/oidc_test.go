@@ -71,9 +71,16 @@ func (v *visitor) comes() (console.ExternalIdentity, error) {
 
 func TestExternalIdentity(t *testing.T) {
 	v := visit(t)
+	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	v.at.Lie(func(c map[string]any) { c["auth_time"] = at.Unix() })
 	who, err := v.comes()
 	v.is.NoErr(err)
-	v.is.Equal(who, console.ExternalIdentity{Subject: "1234", Name: "alice"}) // the provider is not asked for roles
+	// the provider is not asked for roles
+	v.is.Equal(who, console.ExternalIdentity{Subject: "1234", Name: "alice", AuthenticatedAt: at})
+	v.at.Lie(func(c map[string]any) { delete(c, "auth_time") })
+	who, err = v.comes()
+	v.is.NoErr(err)
+	v.is.True(who.AuthenticatedAt.IsZero())
 	v.is.Equal(v.Issuer(), v.at.URL)
 	v.is.Equal(v.Name(), "127.0.0.1")
 	v.at.SignIn("1234", "email", "alice@example.com")

@@ -29,9 +29,9 @@ const (
 	// maxPartHeader bounds what precedes the content of a part, from the end of the previous one on:
 	// multipart.Reader would hold up to 10 MiB of it in memory.
 	maxPartHeader = 64 << 10
-	// readSize is how much is read at once: multipart.Reader asks for 4 KiB, each of which would otherwise
-	// be a system call and a new deadline.
-	readSize = 64 << 10
+	// ReadSize is how much is read at once: multipart.Reader asks for 4 KiB, each of which would otherwise
+	// be a system call and a new deadline. Read takes as much memory.
+	ReadSize = 64 << 10
 )
 
 // Part is one part of a form; it can be read until the next one is asked for.
@@ -46,7 +46,7 @@ type Part struct {
 // take leaves of a part is skipped. An ErrInvalidRequest means that a limit is exceeded or that a part
 // cannot be used; any other error, that the body cannot be read or ended early.
 func Read(r io.Reader, boundary string, take func(Part) error) error {
-	body := bufio.NewReaderSize(r, readSize)
+	body := bufio.NewReaderSize(r, ReadSize)
 	in := &between{Reader: io.MultiReader(body, strings.NewReader("\r\n"), endsEarly{})}
 	parts := multipart.NewReader(in, boundary)
 	for n := 1; ; n++ {

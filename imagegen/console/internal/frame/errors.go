@@ -98,7 +98,9 @@ func (p *Page) answerError(err error) {
 	}
 	// If not even the error's page can be rendered, plain text has to do.
 	if err := p.RenderStatus(t.Status, "error", t); err != nil {
-		p.logError(err)
+		if !errors.Is(err, imagegen.ErrOverloaded) {
+			p.logError(err)
+		}
 		http.Error(p.Writer, t.Title, t.Status)
 	}
 }

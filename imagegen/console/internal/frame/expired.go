@@ -1,7 +1,7 @@
 package frame
 
 import (
-	"io"
+	"errors"
 	"maps"
 	"mime"
 	"net/http"
@@ -9,17 +9,30 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/internal/formdata"
 )
+
+// keptFields are the fields of the playground's form that the page holds.
+var keptFields = []string{"again", "background", "height", "max_credits", "model", "n", "output_format", "prompt",
+	"quality", "ratio", "reference", "seed", "tier", "token", "width"}
+
+// maxExpired bounds the form that is read for such a page. Files are behind the prompt and count: what follows one that
+// is larger is lost.
+const maxExpired = 2 << 20
 
 // renderExpired answers the playground's form, sent without a script after the sign-in has ended, with a page that
 // holds what was typed. Nothing is stored on the server, which does not know whose it is. Files are left out, and the
 // form has only formTime to arrive.
 func (p *Page) renderExpired() error {
-	// Twice as much as all texts together may have: names and boundaries come on top. Files behind the texts are cut
-	// off.
-	p.Request.Body = http.MaxBytesReader(p.Writer, p.Request.Body, 2*formdata.MaxText)
-	fields := p.textFields()
+	if p.Request.PostForm == nil {
+		if err := p.readTyped(); err != nil {
+			return err
+		}
+	}
+	fields := slices.DeleteFunc(HiddenFields(p.Request.PostForm), func(f HiddenField) bool {
+		return !slices.Contains(keptFields, f.Name) || !utf8.ValidString(f.Value)
+	})
 	if len(fields) == 0 {
 		return p.redirectToSignIn()
 	}
@@ -39,27 +52,23 @@ func HiddenFields(values url.Values) (all []HiddenField) {
 	return all
 }
 
-// textFields reads the text fields of a form, as far as they arrive. An error is ignored: the prompt comes before the
-// files, which may be too large. Names of buttons are left out.
-func (p *Page) textFields() (all []HiddenField) {
+// readTyped reads what the page holds of a form, as far as that arrives. Its errors are ignored, since the prompt comes
+// before the files, which may be too large; only ErrOverloaded is returned.
+func (p *Page) readTyped() (err error) {
 	mediaType, parameters, _ := mime.ParseMediaType(p.Request.Header.Get("Content-Type"))
-	if mediaType != "multipart/form-data" {
-		if f, err := p.Form(); err == nil {
-			all = HiddenFields(f.Values)
-		}
-	} else {
-		_ = formdata.Read(p.Request.Body, parameters["boundary"], func(part formdata.Part) error {
-			if part.File {
-				return nil
-			}
-			b, err := io.ReadAll(part)
-			if err == nil {
-				all = append(all, HiddenField{part.Name, string(b)})
+	if mediaType == "multipart/form-data" {
+		body := http.MaxBytesReader(p.Writer, p.Request.Body, maxExpired)
+		err = p.ReadParts(body, parameters["boundary"], func(part formdata.Part) (err error) {
+			if !part.File && slices.Contains(keptFields, part.Name) {
+				_, err = p.Text(part)
 			}
 			return err
 		})
+	} else {
+		_, err = p.Form()
 	}
-	return slices.DeleteFunc(all, func(f HiddenField) bool {
-		return f.Name == "show" || f.Name == "use" || !utf8.ValidString(f.Value)
-	})
+	if errors.Is(err, imagegen.ErrOverloaded) {
+		return err
+	}
+	return nil
 }

@@ -55,6 +55,7 @@ type Frame struct {
 	templates  map[string]*template.Template // by page: the name of its file without .html
 	mux        *http.ServeMux
 	guard      *http.CrossOriginProtection
+	memory     memory
 }
 
 // Route is one page or action.
@@ -74,7 +75,8 @@ const AnswerTime = 5 * time.Minute
 
 // New returns a frame that serves the routes with the templates of the rooms.
 func New(cfg Config, sealer *seal.Sealer, routes []Route, rooms ...Templates) (*Frame, error) {
-	f := &Frame{Config: cfg, sealer: sealer, brandFiles: cfg.Brand.Files(), mux: http.NewServeMux()}
+	f := &Frame{Config: cfg, sealer: sealer, brandFiles: cfg.Brand.Files(), mux: http.NewServeMux(),
+		memory: newMemory()}
 	var err error
 	if f.templates, err = f.parseTemplates(rooms); err != nil {
 		return nil, err

@@ -45,12 +45,27 @@ func (p *Page) identifyByHost() error {
 	}
 	u.ID, u.Name, u.AccountType = c.User, cmp.Or(u.Name, string(c.User)), cmp.Or(c.AccountType, u.AccountType)
 	p.Request = p.Request.WithContext(ctx)
-	p.Person = Person{User: u, Role: account.RoleUser, SponsorName: p.UserName(u.Sponsor), SignIn: account.SignIn{
+	p.Person = Person{User: u, SponsorName: p.UserName(u.Sponsor), SignIn: account.SignIn{
 		Hash: sha256.Sum256([]byte("host\x00" + string(c.User) + "\x00" + c.Name)), User: c.User, ConfirmedAt: p.Now}}
 	return p.setRoleByHost(c)
 }
 
+// identifyAgainByHost does as account.Caller.Still says.
+func (p *Page) identifyAgainByHost() error {
+	c, _ := account.CallerOf(p.Context())
+	_, err := p.Engine.Authenticate(p.Context(), "")
+	switch {
+	case signedOut(err):
+		p.Person = Person{}
+		return nil
+	case err != nil:
+		return err
+	}
+	return p.setRoleByHost(c)
+}
+
 func (p *Page) setRoleByHost(c account.Caller) error {
+	p.Person.Role = account.RoleUser
 	if p.Host.Operator == nil {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +28,7 @@ type Page struct {
 	Generation imagegen.GenerationID // the generation in question, for the log; "": none
 	// begun says that part of the answer may have been sent. From then on an error can only cut it off.
 	begun bool
+	held  holding // of memory
 }
 
 // handlerOf does what every page needs: it finds out who asks and whether they may, and answers with the error that the
@@ -38,6 +38,7 @@ func (f *Frame) handlerOf(rt Route) http.Handler {
 		p := &Page{Frame: f, Writer: w, Request: r, Route: rt, Now: f.Now()}
 		w.(*loggingWriter).page = p // the log names the route and the user; see ServeHTTP
 		w.Header().Set("Cache-Control", "no-store")
+		defer p.release() // also when the handler panics
 		defer p.recoverPanic()
 		if err := p.admitAndHandle(); err != nil {
 			p.answerError(err)
@@ -56,10 +57,7 @@ func (p *Page) admitAndHandle() error {
 		if p.Person.Known() {
 			return imagegen.ErrNotFound
 		}
-		if p.Route.Access == Typing && !p.Scripted() {
-			return p.renderExpired()
-		}
-		return p.redirectToSignIn()
+		return p.askToSignIn()
 	}
 	// Only after access is known to be allowed: nobody else shall learn that an operator's page exists.
 	if p.Route.Access == Operator && p.OperatorsNeedPasskey {
@@ -72,10 +70,18 @@ func (p *Page) admitAndHandle() error {
 		}
 	}
 	err := p.Route.Handler(p)
-	if p.session != nil && !p.begun && signedOut(err) { // while the page waited
-		return p.redirectToSignIn()
+	if !p.begun && signedOut(err) { // while the form came, or the page waited
+		return p.askToSignIn()
 	}
 	return err
+}
+
+// askToSignIn answers somebody who is not signed in, or not any more.
+func (p *Page) askToSignIn() error {
+	if p.Route.Access == Typing && !p.Scripted() {
+		return p.renderExpired()
+	}
+	return p.redirectToSignIn()
 }
 
 // recoverPanic answers a request whose handler panicked, and must be deferred. An answer that has begun is cut off, so
@@ -146,17 +152,13 @@ func (p *Page) RenderBlock(name, block string, data any) error {
 // writeBlock executes a template and sends the result. It sends nothing before all of it is there: a template that
 // fails half way must not leave half a page.
 func (p *Page) writeBlock(status int, name, block string, data any) error {
-	t, ok := p.templates[name]
-	if !ok {
-		return fmt.Errorf("console: there is no template %q", name)
-	}
-	var b bytes.Buffer
-	if err := t.ExecuteTemplate(&b, block, data); err != nil {
-		return fmt.Errorf("console: %w", err)
+	b, err := p.build(name, block, data)
+	if err != nil {
+		return err
 	}
 	w := p.Stream("text/html; charset=utf-8")
 	p.Writer.WriteHeader(status)
-	b.WriteTo(w) // an error means that the browser has gone
+	b.text.WriteTo(w) // an error means that the browser has gone
 	return nil
 }
 

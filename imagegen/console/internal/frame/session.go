@@ -44,6 +44,33 @@ func (p *Page) identify() error {
 	return err
 }
 
+// Still looks at the sign-in again, after time has passed: a form has come, or a page has waited. ErrInvalidKey: it has
+// ended, which leads to the sign-in page. ErrNotFound: the person may not open the route any more. On a route for
+// anyone, nobody is signed in then.
+func (p *Page) Still() error {
+	if !p.Person.Known() {
+		return nil
+	}
+	if err := p.identifyAgain(); err != nil {
+		return err
+	}
+	switch {
+	case p.Route.Access.allows(p.Person):
+		return nil
+	case p.Person.Known():
+		return imagegen.ErrNotFound
+	}
+	return imagegen.ErrInvalidKey
+}
+
+func (p *Page) identifyAgain() error {
+	if p.Host != nil {
+		return p.identifyAgainByHost()
+	}
+	p.Person = Person{}
+	return p.identify()
+}
+
 // personOf returns the person of a sign-in. ErrNotFound: there is no such sign-in, it has ended, or its user is
 // disabled. used says that the request counts as use of the sign-in. It reads the store each time, so a sign-in that
 // was ended anywhere stops working with the next request, on every node.

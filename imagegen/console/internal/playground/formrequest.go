@@ -192,6 +192,7 @@ func (q *formRequest) checkAmounts() {
 	if n := len([]rune(q.request.Prompt)); n > q.model.MaxPrompt {
 		q.form.AddFault("prompt", "The prompt has %s; %s takes %d. Shorten it.",
 			format.Count(n, "character", "characters"), q.model.ID, q.model.MaxPrompt)
+		q.request.Prompt = examplePrompt // for the samples, which would each repeat it
 	}
 	if n := len(q.request.References); n > q.model.MaxReferences {
 		q.form.AddFault(referenceField, "%s were chosen; %s takes %d at most.",

@@ -22,8 +22,11 @@ type previewView struct {
 	Balance    imagegen.Credits
 	Person     frame.Person
 	Shown      string // what the page last showed as the price; "0": it has shown none
-	Samples    []samples.Sample
+	sample     func() []samples.Sample
 }
+
+// Samples are the request in code. They are made as the page is built, one page at a time: they repeat the prompt.
+func (v previewView) Samples() []samples.Sample { return v.sample() }
 
 // Enough reports whether the balance covers the price.
 func (v previewView) Enough() bool { return v.Quote.Credits <= v.Balance }
@@ -74,9 +77,10 @@ func newPreview(p *frame.Page, q *formRequest, b imagegen.Balance, names []strin
 	if q.priced && problem == "" {
 		shown = strconv.FormatInt(int64(q.quote.Credits), 10)
 	}
+	request, origin := q.request, p.Origin()
 	return previewView{Effort: effort, Known: q.priced, Problem: problem, Quote: q.quote, N: q.request.N,
 		References: len(q.request.References), Size: q.request.Size, Balance: b.Credits, Person: p.Person, Shown: shown,
-		Samples: samples.Of(p.Origin(), q.request, names, mask, p.OpenAI)}
+		sample: func() []samples.Sample { return samples.Of(origin, request, names, mask, p.OpenAI) }}
 }
 
 // firstFault is one fault of the form, preferably the one highest on the page; "" if none of those fields has any.

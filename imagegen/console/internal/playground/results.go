@@ -172,6 +172,9 @@ func awaitChange(p *frame.Page, id imagegen.GenerationID, seen string, most time
 			return false, nil
 		}
 		g, err := p.Service().Await(p.Context(), id, pollPause)
+		if err == nil {
+			err = p.Still() // the wait ends with the sign-in
+		}
 		if err != nil {
 			return false, err
 		}

@@ -5,13 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/console/internal/form"
@@ -35,7 +32,6 @@ type upload struct {
 	chosen  []chosen           // the references, in the order of the form
 	mask    imagegen.Reference // nil: there is none
 	sent    int                // how many references were sent as files, accepted or not
-	text    int64              // how many bytes of text may still come
 }
 
 // chosen is one reference: a file that was sent or, if file is nil, one of the person's own images.
@@ -66,11 +62,10 @@ func readUpload(p *frame.Page) (*upload, error) {
 	control := http.NewResponseController(p.Writer)
 	body := &formdata.Steady{Body: http.MaxBytesReader(p.Writer, p.Request.Body, formdata.MaxBytes), Control: control,
 		Began: time.Now()}
-	u := &upload{Form: form.Filled(), session: p.Service(), text: formdata.MaxText}
+	u := &upload{Form: form.Filled(), session: p.Service()}
 	control.SetWriteDeadline(time.Time{}) // over HTTP/2 the deadline of the answer would also end the form
-	err := formdata.Read(body, parameters["boundary"], func(part formdata.Part) error {
-		return u.readPart(p.Context(), part)
-	})
+	err := p.ReadParts(body, parameters["boundary"], func(part formdata.Part) error { return u.readPart(p, part) })
+	u.Values = p.Request.PostForm
 	// The time for the answer begins when the form has arrived.
 	control.SetWriteDeadline(time.Now().Add(frame.AnswerTime))
 	if err != nil {
@@ -136,26 +131,15 @@ func (u *upload) references(ctx context.Context) (all []imagegen.Reference, err 
 }
 
 // readPart reads one part of the form. An error ends the reading of the form.
-func (u *upload) readPart(ctx context.Context, part formdata.Part) error {
+func (u *upload) readPart(p *frame.Page, part formdata.Part) error {
 	if part.File && (part.Name == referenceField || part.Name == maskField) {
-		return u.stage(ctx, part)
+		return u.stage(p.Context(), part)
 	}
-	// Everything else is text, in memory. All texts share one limit; one byte more tells that it is exceeded.
-	b, err := io.ReadAll(io.LimitReader(part, u.text+1))
-	if err != nil {
-		return err
+	text, err := p.Text(part)
+	if err == nil && part.Name == ownImageField {
+		u.chooseImages(text)
 	}
-	if u.text -= int64(len(b)); u.text < 0 {
-		return imagegen.Invalid("the text of the form is larger than %d bytes", formdata.MaxText)
-	}
-	if !utf8.Valid(b) {
-		return imagegen.Invalid("%s is not valid UTF-8", strconv.Quote(part.Name))
-	}
-	if part.Name == ownImageField {
-		u.chooseImages(string(b))
-	}
-	u.Values.Add(part.Name, string(b))
-	return nil
+	return err
 }
 
 // stage spools a reference, or the mask, of which a form has at most one. A file that is refused does not end the

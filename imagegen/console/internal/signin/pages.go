@@ -41,6 +41,8 @@ type Identity struct {
 	Subject string
 	Name    string
 	Role    account.Role
+
+	AuthenticatedAt time.Time
 }
 
 // Config is what these pages need in addition to the frame's Config. console.Config documents the fields.

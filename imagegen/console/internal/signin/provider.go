@@ -27,7 +27,13 @@ func (s *Pages) signInAs(p *frame.Page, identity Identity, next string) error {
 	if err != nil {
 		return err
 	}
-	return s.signInOrAskPasskey(p, pendingSignIn{User: u.ID, Password: login.Password, Confirmed: p.Now, Next: next})
+	// The provider may have sent back at once somebody who signed in there hours ago: that confirms nothing.
+	confirmed := identity.AuthenticatedAt
+	if confirmed.After(p.Now) { // its clock is ahead
+		confirmed = p.Now
+	}
+	return s.signInOrAskPasskey(p,
+		pendingSignIn{User: u.ID, Password: login.Password, Confirmed: confirmed, Next: next})
 }
 
 // userOfIdentity finds the user connected with an identity, or creates one if Config.ProvisionUsers is set. Only issuer
