@@ -134,3 +134,22 @@ func TestLedgerCSVFails(t *testing.T) {
 		})
 	}
 }
+
+// A ledger is cut off when the sign-in ends.
+func TestSignInEndsMidLedger(t *testing.T) {
+	s, b := withBook(t)
+	v := s.signedIn("alice")
+	b.entries = longLedger(2000)
+	reads := 0
+	b.read = func() {
+		if reads++; reads == 2 {
+			s.is.NoErr(s.DB.EndSignIns(t.Context(), v.user.ID))
+		}
+	}
+	w := httptest.NewRecorder()
+	func() {
+		defer func() { s.is.Equal(recover(), http.ErrAbortHandler) }()
+		v.ServeHTTP(w, v.request(http.MethodGet, "credits/ledger.csv", nil))
+	}()
+	s.is.Equal(strings.Count(w.Body.String(), "grant"), 1000)
+}

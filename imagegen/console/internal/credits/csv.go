@@ -53,6 +53,9 @@ func sendLedger(p *frame.Page, u imagegen.UserID) error {
 		if rows.Flush(); rows.Error() != nil {
 			return rows.Error()
 		}
+		if err := p.Still(); err != nil { // somebody who reads slowly gets no more than while they are signed in
+			return err
+		}
 		if entries, err = next(entries[len(entries)-1].Seq); err != nil {
 			return err
 		}
