@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,9 @@ import (
 	"github.com/imagegend/imagegend/imagegen"
 	"github.com/imagegend/imagegend/imagegen/account"
 	"github.com/imagegend/imagegend/imagegen/console"
+	"github.com/imagegend/imagegend/imagegen/engine"
 	"github.com/imagegend/imagegend/imagegen/imagegentest"
+	"github.com/imagegend/imagegend/imagegen/storage/memory"
 )
 
 func TestCookies(t *testing.T) {
@@ -204,6 +207,27 @@ func TestSignInEndsMidWait(t *testing.T) {
 		s.is.True(strings.HasPrefix(a.Header.Get("HX-Redirect"), "/console/signin?next="))
 		s.is.True(time.Since(began) <= 3*time.Second)
 	})
+}
+
+// A sign-in that a fast clock dated ends in time once the clock is right, and its user comes in again.
+func TestSignInOfAFastClock(t *testing.T) {
+	var ahead atomic.Int64
+	ahead.Store(int64(50 * time.Hour))
+	db := memory.New(&memory.Options{Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	s := openOver(t, func(c *engine.Config) { c.Store, c.Ledger, c.Images, c.Spool, c.Now = db, db, db, db, nil },
+		func(c *console.Config) { c.Ledger, c.Logins, c.Now = db, db, nil })
+	s.user("alice", account.RoleUser)
+	v := s.visitor()
+	v.post("signin", "name", "alice", "password", secret)
+	in := func() bool { return v.get("account").StatusCode == http.StatusOK }
+	s.is.True(in())
+	ahead.Store(0)
+	db.Now()
+	s.is.NoErr(db.ConfirmClock(t.Context()))
+	s.is.True(in())
+	ahead.Store(int64(30 * time.Minute))
+	s.is.True(!in())
+	s.is.True(s.visitor().post("signin", "name", "alice", "password", secret).redirected() != "")
 }
 
 // A user has a limited number of sign-ins: one more ends the oldest.
