@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -120,4 +121,25 @@ func TestOpsAnswersThatNobodyTakes(t *testing.T) {
 		_, err = io.WriteString(c, ask)
 	}
 	is.True(!errors.Is(err, os.ErrDeadlineExceeded))
+}
+
+// An answer that comes before its body is there, also to a caller that waits for leave to send it.
+func TestOpsAnswersBeforeTheBody(t *testing.T) {
+	t.Parallel()
+	is := is.New(t)
+	d := daemontest.Start(t, daemontest.Options{Args: []string{"--ops-addr", "127.0.0.1:0", "--ops-admin"}})
+	for ask, status := range map[string]int{
+		"POST /admin/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n": 401,
+		"POST /admin/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{":                        401,
+		"GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{":                                200,
+	} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(d.OpsURL(), "http://"))
+		is.NoErr(err)
+		_, err = io.WriteString(c, ask)
+		is.NoErr(err)
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		is.NoErr(err)
+		is.Equal(answer.StatusCode, status)
+		is.NoErr(c.Close())
+	}
 }

@@ -94,3 +94,17 @@ func TestFormsAndPagesHaveAShare(t *testing.T) {
 		}
 	}
 }
+
+// The largest pages are within a share.
+func TestLargestPages(t *testing.T) {
+	s := open(t)
+	alice := s.signedIn("alice")
+	for range 24 {
+		alice.grant(1)
+		alice.finish(strings.Repeat(`"`, imagegen.MaxPromptRunes), 1, imagegen.StatusSucceeded)
+	}
+	for _, path := range []string{"generations", "playground", "credits", "overview"} {
+		s.is.True(alice.get(path).StatusCode != http.StatusServiceUnavailable)
+	}
+	s.is.Equal(alice.get("generations").StatusCode, http.StatusOK)
+}

@@ -32,8 +32,8 @@ type ExternalIdentity struct {
 	Name    string       // a name for a user that may be created; it does not identify the person
 	Role    account.Role // "": the provider does not decide, and the user's role stays
 	// AuthenticatedAt is when the provider last had the person prove who they are, which may be long before it sent
-	// them here. For five minutes from then on the console asks for no confirmation. Zero: it is not known, and the
-	// console asks.
+	// them here. For five minutes from then on the console asks for no confirmation. Zero: the provider does not say,
+	// and it counts as now, since its people may have no other way to confirm.
 	AuthenticatedAt time.Time
 }
 

@@ -23,7 +23,8 @@ var (
 	ConfirmClock = Call[None, None]{Name: "confirm-clock", Scope: account.ScopeData}
 )
 
-// TrailQuery selects rows of the audit trail, as [account.TrailQuery] does. Target may also be the name of a user.
+// TrailQuery selects rows of the audit trail, as [account.TrailQuery] does. Target may also be the name of
+// a user or of a webhook.
 type TrailQuery struct {
 	Actor  string `json:"actor"`
 	Act    string `json:"act"`

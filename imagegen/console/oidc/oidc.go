@@ -151,6 +151,10 @@ type authRequest struct {
 	Again                            time.Time // people must have authenticated at this time or later; zero: any time
 }
 
+// longAge is an age, in seconds, that nobody's authentication has. A provider that is asked for one must say when it
+// authenticated somebody (OpenID Connect Core 1.0, section 2); some say so only then.
+const longAge = "315360000"
+
 // Begin implements [console.IdentityProvider]. With again it asks by max_age=0, to which the provider must answer with
 // the time of the authentication; prompt=login is for those that ignore it.
 func (p *Provider) Begin(ctx context.Context, callback string, again bool) (address string, secret []byte, err error) {
@@ -159,11 +163,13 @@ func (p *Provider) Begin(ctx context.Context, callback string, again bool) (addr
 		return "", nil, err
 	}
 	v := authRequest{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Callback: callback}
+	age := longAge
 	options := []oauth2.AuthCodeOption{oidc.Nonce(v.Nonce), oauth2.S256ChallengeOption(v.Verifier)}
 	if again {
-		v.Again = p.config.Now()
-		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+		v.Again, age = p.config.Now(), "0"
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
+	options = append(options, oauth2.SetAuthURLParam("max_age", age))
 	secret, err = json.Marshal(v)
 	return p.client(d, callback).AuthCodeURL(v.State, options...), secret, err
 }

@@ -172,3 +172,11 @@ func TestTrailOfAProcessBehindACorrection(t *testing.T) {
 	p.is.NoErr(err)
 	p.is.Equal(len(page.Rows), 1)
 }
+
+// A clock that ran fast from the first start on is in doubt once it is right, also if that process was killed at once.
+func TestFastClockBeforeAKill(t *testing.T) {
+	is, url := is.New(t), postgrestest.Start(t).Database(t)
+	open(t, url, by(func() time.Time { return time.Now().AddDate(5, 0, 0) }))
+	_, doubt := open(t, url, by(time.Now)).ClockInDoubt()
+	is.True(doubt)
+}

@@ -245,6 +245,10 @@ func (db *DB) start(keepFor time.Duration) {
 	t := trail.New(keptDB{db}, db.books.Now)
 	db.trails, db.failures = t, t.Failures
 	db.committer = newCommitter(db)
+	// Before anything is dated: after a kill, it shows that a clock ran fast.
+	if err := db.books.Remember(context.Background()); err != nil {
+		db.log.Warn("the time could not be written; the next start will not know of it", "error", err)
+	}
 	background, quit := context.WithCancel(context.Background())
 	db.quit = quit
 	db.background.Go(func() { db.upkeep(background) })

@@ -27,7 +27,7 @@ func (s *session) flush(b *pgx.Batch) {
 	if s.mark.changed {
 		m := &s.mark
 		if m.Epoch > s.at.Epoch {
-			correctWork(b, m.At.Sub(s.at.Now))
+			correctWork(b, s.at.Wall.Sub(s.at.Now))
 		}
 		b.Queue(`with met as (update imagegend.clock set version = version + 1, at = $2, doubt = $3, skew = $4::text::interval, epoch = $5,
  corrected_at = $6 where version = $1 returning 1) select 1 / (count(*) = 1)::int from met`, m.version, timeOrNull(m.At),

@@ -87,32 +87,62 @@ func (d *daemon) watching(l *adminserver.Local) *http.ServeMux {
 }
 
 // inTime bounds the time in which a body must have come, also one that nobody reads, and each part of an answer must be
-// received: nobody needs a key to send a part of a request.
+// taken: nobody needs a key to send a part of a request.
 func inTime(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		t := &timed{ResponseWriter: w, control: http.NewResponseController(w)}
-		t.extend()
 		if r.Body != http.NoBody {
+			t.incoming = &timedBody{r.Body, t.control, false}
+			r = r.WithContext(r.Context()) // a copy: net/http looks at the body of its own
+			r.Body = t.incoming
 			t.control.SetReadDeadline(time.Now().Add(opsPatience))
-			r.Body = &timedBody{r.Body, t.control}
 		}
+		t.extend()
 		h.ServeHTTP(t, r)
 		t.extend() // for what is still to be sent
 	})
 }
 
-// timed is an answer that must be received in time.
+const (
+	// opsLingering is how long an answer that comes before the end of the body waits for the rest of it, which nobody
+	// reads.
+	opsLingering = 2 * time.Second
+	// opsPart is how much of an answer must be taken within opsPatience.
+	opsPart = 64 << 10
+)
+
+// timed is an answer that must be taken in time.
 type timed struct {
 	http.ResponseWriter
-	control *http.ResponseController
+	control  *http.ResponseController
+	incoming *timedBody // nil: there is none
 }
 
 func (t *timed) extend() { t.control.SetWriteDeadline(time.Now().Add(opsPatience)) }
 
+// linger shortens the time for a body that is answered before it has ended.
+func (t *timed) linger() {
+	if t.incoming != nil && !t.incoming.ended {
+		t.control.SetReadDeadline(time.Now().Add(opsLingering))
+	}
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (t *timed) WriteHeader(status int) {
+	t.linger()
+	t.ResponseWriter.WriteHeader(status)
+}
+
 // Write implements http.ResponseWriter.
-func (t *timed) Write(p []byte) (int, error) {
-	t.extend()
-	return t.ResponseWriter.Write(p)
+func (t *timed) Write(p []byte) (n int, err error) {
+	t.linger()
+	for err == nil && n < len(p) {
+		t.extend()
+		var part int
+		part, err = t.ResponseWriter.Write(p[n:min(len(p), n+opsPart)])
+		n += part
+	}
+	return n, err
 }
 
 // Unwrap lets an http.ResponseController flush the answer.
@@ -123,12 +153,14 @@ func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 type timedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
+	ended   bool
 }
 
 // Read implements io.Reader.
 func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err == io.EOF {
+		b.ended = true
 		b.control.SetReadDeadline(time.Time{})
 	}
 	return n, err

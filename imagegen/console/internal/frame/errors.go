@@ -86,7 +86,7 @@ func (p *Page) answerError(err error) {
 	}
 	// The reference leads an operator from what a user reports to the line in the log.
 	t := viewOfError(err)
-	if t.Status >= http.StatusInternalServerError {
+	if t.Status >= http.StatusInternalServerError && !errors.Is(err, imagegen.ErrOverloaded) {
 		t.Reference = rand.Text()[:8]
 		p.logError(err, "reference", t.Reference)
 	}

@@ -54,17 +54,35 @@ func (p *Page) Form() (*form.Form, error) {
 	return &form.Form{Values: p.Request.PostForm}, nil
 }
 
-// ReadParts reads a form that may have files, see formdata.Read, and looks at the sign-in again, see Still. take gets
-// its parts, and reads texts by Text.
+// ReadParts reads a form that may have files, see formdata.Read, and looks at the sign-in again, see Still: also every
+// minute, since files may come for longer than a sign-in lasts without use. take gets its parts, and reads texts by Text.
 func (p *Page) ReadParts(body io.Reader, boundary string, take func(formdata.Part) error) error {
 	p.Request.PostForm = url.Values{}
 	if err := p.hold(formdata.ReadSize); err != nil {
 		return err
 	}
-	if err := formdata.Read(body, boundary, take); err != nil {
+	if err := formdata.Read(&attended{body, p, time.Now()}, boundary, take); err != nil {
 		return err
 	}
 	return imagegen.ToUserError(p.Still())
+}
+
+// attended is a body whose coming counts as use of the sign-in.
+type attended struct {
+	io.Reader
+	page   *Page
+	looked time.Time
+}
+
+// Read implements io.Reader.
+func (a *attended) Read(b []byte) (int, error) {
+	if time.Since(a.looked) >= seenEvery {
+		a.looked = time.Now()
+		if err := a.page.Still(); err != nil {
+			return 0, imagegen.ToUserError(err)
+		}
+	}
+	return a.Reader.Read(b)
 }
 
 // Text reads a text of such a form, and adds it to the values of the form. ErrInvalidRequest: it is too long, or not

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 
@@ -12,11 +11,12 @@ import (
 	"github.com/imagegend/imagegend/internal/share"
 )
 
-// How many bytes forms and pages may take in memory at once: those of one payer, and those of one network from which
-// people come who are not signed in. All users together, and all strangers together, have as much as sixteen of them,
-// apart from each other: strangers keep no user out.
+// How many bytes forms and pages may take in memory at once: those of one payer, of which one member may take half, and
+// those of one network from which people come who are not signed in. All users together, and all such networks
+// together, may take sixteen times as much, apart from each other: strangers keep no user out.
 const (
-	heldOfUser    = 8 << 20
+	heldOfPayer   = 8 << 20
+	heldOfMember  = heldOfPayer / 2
 	heldOfNetwork = 4 << 20
 	holders       = 16
 )
@@ -30,43 +30,63 @@ const (
 
 // memory is shared by all requests.
 type memory struct {
-	users, strangers *share.Shares[string]
-	turns            *limiter.Turns // of building a page
+	payers, members, strangers *share.Shares[string]
+	turns                      *limiter.Turns // of building a page
 }
 
 func newMemory() memory {
-	return memory{share.New[string](heldOfUser, holders*heldOfUser),
+	return memory{share.New[string](heldOfPayer, holders*heldOfPayer),
+		share.New[string](heldOfMember, holders*heldOfPayer),
 		share.New[string](heldOfNetwork, holders*heldOfNetwork), limiter.NewTurns()}
 }
 
-// holding is the memory that one request takes.
+// holding is the memory that one request takes, of each of its shares.
 type holding struct {
-	shares *share.Shares[string] // nil: it has taken none yet
-	holder string
-	bytes  int64
+	of    []shareOf // nil: it has taken none yet
+	bytes int64
 }
 
-// hold counts n more bytes until the request ends, for who asks first. ErrOverloaded: that is too much at once.
+// shareOf is somebody's share.
+type shareOf struct {
+	*share.Shares[string]
+	holder string
+}
+
+// sharesOf returns the shares of the person who is signed in, or else of the network; the narrowest is the last.
+func (p *Page) sharesOf() []shareOf {
+	switch {
+	case !p.Person.Known():
+		return []shareOf{{p.memory.strangers, clientaddr.Network(p.ClientAddress()).String()}}
+	case p.Person.Sponsor != "":
+		return []shareOf{{p.memory.payers, string(p.Person.Sponsor)}, {p.memory.members, string(p.Person.ID)}}
+	}
+	return []shareOf{{p.memory.payers, string(p.Person.ID)}}
+}
+
+// hold counts n more bytes until the request ends, also if the person signs in or out meanwhile. ErrOverloaded: that
+// is too much at once.
 func (p *Page) hold(n int) error {
-	h := &p.held
-	if h.shares == nil {
-		h.shares, h.holder = p.memory.strangers, clientaddr.Network(p.ClientAddress()).String()
-		if p.Person.Known() {
-			h.shares, h.holder = p.memory.users, string(cmp.Or(p.Person.Sponsor, p.Person.ID))
+	if p.held.of == nil {
+		p.held.of = p.sharesOf()
+	}
+	for i, s := range p.held.of {
+		if !s.Take(s.holder, int64(n)) {
+			for _, taken := range p.held.of[:i] {
+				taken.Give(taken.holder, int64(n))
+			}
+			return imagegen.ErrOverloaded
 		}
 	}
-	if !h.shares.Take(h.holder, int64(n)) {
-		return imagegen.ErrOverloaded
-	}
-	h.bytes += int64(n)
+	p.held.bytes += int64(n)
 	return nil
 }
 
-// release gives back what the request has taken.
-func (p *Page) release() {
-	if p.held.shares != nil {
-		p.held.shares.Give(p.held.holder, p.held.bytes)
+// release gives back n bytes of what the request has taken.
+func (p *Page) release(n int64) {
+	for _, s := range p.held.of {
+		s.Give(s.holder, n)
 	}
+	p.held.bytes -= n
 }
 
 // held is part of a form that is counted as it is read.
@@ -98,8 +118,8 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// build executes a template. It builds one page at a time for each holder: what a template makes along the way is not
-// counted, and many pages of one holder would keep the processors from all others.
+// build executes a template. It builds one page at a time for each person, or network: what a template makes along the
+// way is not counted, and many pages at once would keep the processors from all others.
 func (p *Page) build(name, block string, data any) (*buffer, error) {
 	t, ok := p.templates[name]
 	if !ok {
@@ -109,12 +129,14 @@ func (p *Page) build(name, block string, data any) (*buffer, error) {
 	if err := p.hold(0); err != nil {
 		return nil, err
 	}
-	done, err := p.memory.turns.Take(p.Context(), limiter.Attempt{Name: p.held.holder})
+	before := p.held.bytes
+	done, err := p.memory.turns.Take(p.Context(), limiter.Attempt{Name: p.held.of[len(p.held.of)-1].holder})
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	if err := t.ExecuteTemplate(b, block, data); err != nil {
+		p.release(p.held.bytes - before) // the page that says so may be sent for long
 		return nil, fmt.Errorf("console: %w", err)
 	}
 	return b, nil

@@ -3,6 +3,7 @@ package frame
 import (
 	"html/template"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,7 @@ func (s slow) Write() string {
 	return ""
 }
 
-// One page of a payer is built at a time, and those of others beside it.
+// One page of a person is built at a time, and those of others beside it, also of members.
 func TestPagesAreBuiltOneAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		is := is.New(t)
@@ -48,10 +49,33 @@ func TestPagesAreBuiltOneAtATime(t *testing.T) {
 				}
 			}
 		}
-		is.Equal(waiting(), 2)
-		is.Equal(waiting(), 1)
+		is.Equal(waiting(), 3)
 		is.Equal(waiting(), 1)
 		is.Equal(waiting(), 0)
 		is.Equal(built.Load(), int32(4))
 	})
+}
+
+// A member holds no more than half of what its payer may, and a page that fails holds nothing.
+func TestSharesOfMembers(t *testing.T) {
+	is := is.New(t)
+	f := &Frame{memory: newMemory(), templates: map[string]*template.Template{"x": template.Must(
+		template.New("x").Parse("{{.}}{{.Missing}}"))}}
+	page := func(u imagegen.User) *Page {
+		return &Page{Frame: f, Request: httptest.NewRequestWithContext(t.Context(), "GET", "/", nil),
+			Person: Person{User: u}}
+	}
+	member, sponsor := page(imagegen.User{ID: "carol", Sponsor: "alice"}), page(imagegen.User{ID: "alice"})
+	is.NoErr(member.hold(heldOfMember))
+	is.Equal(member.hold(1), imagegen.ErrOverloaded)
+	is.NoErr(sponsor.hold(heldOfPayer - heldOfMember))
+	is.Equal(sponsor.hold(1), imagegen.ErrOverloaded)
+	is.NoErr(page(imagegen.User{ID: "bob"}).hold(heldOfPayer))
+	member.release(heldOfMember)
+	is.NoErr(sponsor.hold(heldOfMember))
+	sponsor.release(sponsor.held.bytes)
+	_, err := member.build("x", "x", strings.Repeat("x", 1<<20))
+	is.True(err != nil)
+	is.Equal(member.held.bytes, int64(0))
+	is.NoErr(member.hold(heldOfMember))
 }

@@ -38,7 +38,7 @@ func (f *Frame) handlerOf(rt Route) http.Handler {
 		p := &Page{Frame: f, Writer: w, Request: r, Route: rt, Now: f.Now()}
 		w.(*loggingWriter).page = p // the log names the route and the user; see ServeHTTP
 		w.Header().Set("Cache-Control", "no-store")
-		defer p.release() // also when the handler panics
+		defer func() { p.release(p.held.bytes) }() // also when the handler panics
 		defer p.recoverPanic()
 		if err := p.admitAndHandle(); err != nil {
 			p.answerError(err)

@@ -51,6 +51,7 @@ func (p *Page) Still() error {
 	if !p.Person.Known() {
 		return nil
 	}
+	p.Now = p.Frame.Now()
 	if err := p.identifyAgain(); err != nil {
 		return err
 	}

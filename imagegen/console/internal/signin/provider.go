@@ -29,7 +29,7 @@ func (s *Pages) signInAs(p *frame.Page, identity Identity, next string) error {
 	}
 	// The provider may have sent back at once somebody who signed in there hours ago: that confirms nothing.
 	confirmed := identity.AuthenticatedAt
-	if confirmed.After(p.Now) { // its clock is ahead
+	if confirmed.IsZero() || confirmed.After(p.Now) { // it does not say when, or its clock is ahead
 		confirmed = p.Now
 	}
 	return s.signInOrAskPasskey(p,

@@ -24,7 +24,7 @@ var errPasswordChanged = imagegen.Invalid("the password was changed meanwhile; s
 
 // createSignIn signs a user in and sets the cookie. password is the hash that the user was checked against: if the
 // password has changed since, nobody is signed in. confirmed is when the user proved their identity; zero: they came by
-// a link, or by a provider that does not say when.
+// a link.
 //
 // The browser gets a new cookie whatever it had before, and a sign-in that it had ends: a cookie that somebody has
 // planted there signs nobody in.
