@@ -78,7 +78,7 @@ func (b *books) closed() {
 	b.note()
 }
 
-// opened begins the upkeep, and forgets what was not written down.
+// opened begins the upkeep, forgets what was not written down, and writes the time down.
 func (b *books) opened() {
 	now := time.Now()
 	b.upkeep.next = now.Add(upkeepEvery)
@@ -87,6 +87,8 @@ func (b *books) opened() {
 		written = later(written, e.Time)
 	}
 	b.clock.resume(b.upkeep.seen, written, now)
+	b.look(now)
+	b.note()
 }
 
 // catchUp does the upkeep that was due until a moment.
