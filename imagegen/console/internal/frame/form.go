@@ -55,7 +55,8 @@ func (p *Page) Form() (*form.Form, error) {
 }
 
 // ReadParts reads a form that may have files, see formdata.Read, and looks at the sign-in again, see Still: also every
-// minute, since files may come for longer than a sign-in lasts without use. take gets its parts, and reads texts by Text.
+// minute, since files may come for longer than a sign-in lasts without use. take gets its parts, and reads texts by
+// Text.
 func (p *Page) ReadParts(body io.Reader, boundary string, take func(formdata.Part) error) error {
 	p.Request.PostForm = url.Values{}
 	if err := p.hold(formdata.ReadSize); err != nil {
