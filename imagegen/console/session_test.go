@@ -1,9 +1,12 @@
 package console_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -191,6 +194,35 @@ func TestSignInEndsWhileAPromptArrives(t *testing.T) {
 	}
 	s.is.Equal(len(v.made()), 0)
 	s.is.Equal(spool.Held(), 0)
+}
+
+// pause is a part of a body that takes its time and brings nothing.
+type pause func()
+
+func (p pause) Read([]byte) (int, error) {
+	p()
+	return 0, io.EOF
+}
+
+// Files that come for longer than a sign-in lasts without use keep it in use.
+func TestLongUploadKeepsTheSignIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t)
+		v := s.signedIn("alice")
+		contentType, whole := formOf([]file{{"a.png", picture(20, 20)}}, "model", imagegentest.Model, "n", "1",
+			"prompt", "a fox", "show", "cost")
+		slow := pause(func() {
+			s.clock.Advance(25 * time.Minute)
+			time.Sleep(25 * time.Minute)
+		})
+		n := len(whole)
+		body := io.MultiReader(bytes.NewReader(whole[:n/3]), slow, bytes.NewReader(whole[n/3:n/2]), slow,
+			bytes.NewReader(whole[n/2:]))
+		w := httptest.NewRecorder()
+		v.ServeHTTP(w, v.request(http.MethodPost, "playground", body, "Content-Type", contentType))
+		s.is.Equal(w.Code, http.StatusOK)
+		s.is.Equal(v.get("account").StatusCode, http.StatusOK)
+	})
 }
 
 // A page that waits for its images notices that the sign-in has ended, and shows none of them.

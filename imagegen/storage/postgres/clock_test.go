@@ -147,6 +147,36 @@ func TestLeasesAcrossACorrection(t *testing.T) {
 	has(1, 1)
 }
 
+// A confirmation that has to wait shortens no lease.
+func TestLeasesAcrossASlowCorrection(t *testing.T) {
+	p := startPairByClock(t, 365*24*time.Hour)
+	ctx := t.Context()
+	fund(t, p.a)
+	r := record(1)
+	r.CreatedAt = p.a.Now()
+	_, err := p.a.Create(ctx, r, time.Hour)
+	p.is.NoErr(err)
+	p.ahead.Store(0)
+	p.a.Now()
+	_, err = p.other.Exec(ctx, "begin; select from imagegend.acts for update", pgx.QueryExecModeSimpleProtocol)
+	p.is.NoErr(err)
+	done := make(chan error, 1)
+	go func() { done <- p.a.ConfirmClock(context.Background()) }()
+	p.wait(t, 1)
+	p.ahead.Store(int64(20 * time.Minute))
+	_, err = p.other.Exec(ctx, "rollback")
+	p.is.NoErr(err)
+	p.is.NoErr(<-done)
+	p.ahead.Store(int64(20*time.Minute + 50*time.Minute))
+	got, err := p.b.Recover(ctx, 10, time.Hour)
+	p.is.NoErr(err)
+	p.is.Equal(len(got), 0)
+	p.ahead.Store(int64(20*time.Minute + 65*time.Minute))
+	got, err = p.b.Recover(ctx, 10, time.Hour)
+	p.is.NoErr(err)
+	p.is.Equal(len(got), 1)
+}
+
 // A row of the trail that a process wrote by a time which another one has corrected is removed at its age.
 func TestTrailOfAProcessBehindACorrection(t *testing.T) {
 	p := startPairByClock(t, 365*24*time.Hour)
